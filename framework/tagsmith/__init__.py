@@ -1,0 +1,71 @@
+"""Tagsmith: one YAML file per model family gives the parser, the grammar and the citations.
+
+>>> import tagsmith
+>>> message = tagsmith.get_family("Cohere2ForCausalLM").parse("<|START_RESPONSE|>Paris.<|END_RESPONSE|>")
+>>> message.content
+'Paris.'
+"""
+
+from tagsmith.errors import (
+    AmbiguousFamilyError,
+    FamilyFileError,
+    FamilyLookupError,
+    Location,
+    MissingDependencyError,
+    RequestError,
+    TagsmithError,
+    UnknownFamilyError,
+)
+from tagsmith.events import (
+    Citation,
+    ContentDelta,
+    Diagnostic,
+    DiagnosticCode,
+    Event,
+    ReasoningDelta,
+    Target,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    event_to_dict,
+    join_events,
+)
+from tagsmith.family import Family, Serving
+from tagsmith.hookspecs import hookimpl
+from tagsmith.message import Message, ToolCall
+from tagsmith.parser import Parser
+from tagsmith.registry import Registry, get_family, load_registry
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AmbiguousFamilyError",
+    "Citation",
+    "ContentDelta",
+    "Diagnostic",
+    "DiagnosticCode",
+    "Event",
+    "Family",
+    "FamilyFileError",
+    "FamilyLookupError",
+    "Location",
+    "Message",
+    "MissingDependencyError",
+    "Parser",
+    "ReasoningDelta",
+    "Registry",
+    "RequestError",
+    "Serving",
+    "TagsmithError",
+    "Target",
+    "ToolCall",
+    "ToolCallDelta",
+    "ToolCallEnd",
+    "ToolCallStart",
+    "UnknownFamilyError",
+    "event_to_dict",
+    "get_family",
+    "hookimpl",
+    "join_events",
+    "load_registry",
+]

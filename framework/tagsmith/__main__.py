@@ -1,0 +1,5 @@
+"""`python -m tagsmith` is `tagsmith`."""
+
+from tagsmith.cli import main
+
+main()

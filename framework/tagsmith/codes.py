@@ -1,0 +1,98 @@
+"""The codes of what can be wrong with a family file. Each has its section in docs/lint.md."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """What is wrong with a family file.
+
+    TS0xx: the file cannot be read as data. TS1xx: a key or a value is not of the format.
+    TS2xx: `extends`. TS3xx: the parts do not fit together. TS4xx: families contradict each other.
+    A code keeps its meaning for ever.
+
+    >>> f"{Code.UNKNOWN_KEY}"
+    'TS101'
+    """
+
+    UNREADABLE = "TS001"
+    """The file is missing, a directory, or may not be read."""
+    TOO_LARGE = "TS002"
+    """The file is larger than 1 MiB."""
+    NOT_UTF8 = "TS003"
+    """The file is not text in the UTF-8 encoding."""
+    BYTE_ORDER_MARK = "TS004"
+    """The file begins with a byte order mark."""
+    SYNTAX = "TS005"
+    """The text is not YAML."""
+    EMPTY = "TS006"
+    """The file says nothing."""
+    NOT_A_MAPPING = "TS007"
+    """The top level is not a mapping of keys to values."""
+    SEVERAL_DOCUMENTS = "TS008"
+    """The file holds more than one YAML document."""
+    TOO_DEEP = "TS009"
+    """Lists and mappings are nested too deeply."""
+    TOO_MANY_VALUES = "TS010"
+    """The file holds too many values, aliases counted as what they stand for."""
+    TAG = "TS011"
+    """A value carries a YAML tag."""
+    MERGE_KEY = "TS012"
+    """The merge key `<<` is used."""
+    KEY_NOT_TEXT = "TS013"
+    """A key is not a string."""
+    DUPLICATE_KEY = "TS014"
+    """A key stands twice in one mapping."""
+    BAD_ALIAS = "TS015"
+    """An alias names no anchor, or a value that contains the alias itself."""
+    BAD_SCALAR = "TS016"
+    """A single value cannot be represented."""
+
+    UNKNOWN_KEY = "TS101"
+    """A key that the format does not have."""
+    MISSING_KEY = "TS102"
+    """A key that must be given is absent."""
+    WRONG_TYPE = "TS103"
+    """A value of the wrong type."""
+    NOT_ALLOWED = "TS104"
+    """A value that is not one of the named values."""
+    PATTERN = "TS105"
+    """A string that is not of the required form."""
+    OUT_OF_RANGE = "TS106"
+    """A value that is empty, too small or too large."""
+    FORMAT_VERSION = "TS107"
+    """A version of the format that this tagsmith does not read."""
+
+    EXTENDS_UNKNOWN = "TS201"
+    """`extends` names no family and no file."""
+    EXTENDS_CYCLE = "TS202"
+    """Families extend each other in a circle."""
+    EXTENDS_BROKEN = "TS203"
+    """`extends` names a family that cannot itself be used."""
+
+    CLOSE_WITHOUT_POSITIONS = "TS301"
+    """The closing citation markup has no place for the positions."""
+    CALLS_WITHOUT_MARKERS = "TS302"
+    """`tool_calls` is given, but not the markers around them."""
+    MARKERS_WITHOUT_CALLS = "TS303"
+    """The markers around tool calls are given, but not how the calls are written."""
+    MELODY_WITHOUT_PRESET = "TS304"
+    """`engine: melody` without the preset to run."""
+    OPENER_IS_CLOSER = "TS305"
+    """A region is opened and closed by the same marker."""
+    SAME_OPENER = "TS306"
+    """Two regions are opened by the same marker."""
+    DUPLICATE_MARKER = "TS307"
+    """One marker has two roles."""
+    INVALID_REGEX = "TS308"
+    """A pattern is not a regular expression."""
+    DUPLICATE_ENTRY = "TS309"
+    """An entry of `match` stands twice."""
+
+    DUPLICATE_ID = "TS401"
+    """Two families have the same id."""
+    SAME_ARCHITECTURE = "TS402"
+    """Two families claim one architecture and nothing tells them apart."""
+    SAME_MODELS = "TS403"
+    """Two families claim the same models and nothing tells them apart."""

@@ -1,0 +1,1 @@
+"""Engines: what runs a compiled family over one generation."""

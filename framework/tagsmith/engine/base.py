@@ -1,0 +1,55 @@
+"""What every engine is given and what it must do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from tagsmith.events import Event
+from tagsmith.sources import SourceMap
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What one request says that changes how its output is read."""
+
+    tool_names: frozenset[str] | None = None
+    """The tools of the request; None when the request did not say."""
+    calls_allowed: bool = True
+    """False under `tool_choice="none"`: a tool-call region is then text."""
+    prompt_tail: str = ""
+    """The part of the prompt that belongs to the model's turn: what follows the last turn_start."""
+    sources: SourceMap | None = None
+    """From citation positions to sources; None when the request gave nothing to cite."""
+    stop: tuple[str, ...] = ()
+    """The user's stop strings; they end the content, and apply nowhere else."""
+
+
+class Engine(Protocol):
+    """Runs one family over one generation. Cheap, never shared, and it never raises on text."""
+
+    def feed(self, text: str) -> list[Event]:
+        """Take the next piece of output; every marker's text in it is that marker."""
+        ...
+
+    def feed_marker(self, marker: str) -> list[Event]:
+        """Take one marker that token ids have told apart from text of the same spelling."""
+        ...
+
+    def feed_literal(self, text: str) -> list[Event]:
+        """Take text in which the family's token markers are only spelled, not meant."""
+        ...
+
+    def finish(self) -> list[Event]:
+        """The output has ended: give back what was held."""
+        ...
+
+    @property
+    def stop(self) -> str | None:
+        """The stop string that ended the content, if one did."""
+        ...
+
+    @property
+    def offset(self) -> int:
+        """How many characters were read."""
+        ...

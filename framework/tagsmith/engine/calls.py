@@ -1,0 +1,228 @@
+"""A tool call's life, whatever the layout that it is written in: when it is announced, what its id
+is, what becomes of text that turns out to be no call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tagsmith.engine.call_values import arguments_problem
+from tagsmith.engine.spans import SpanKind, SpanMap
+from tagsmith.engine.text import Held, TextSink
+from tagsmith.events import (
+    Diagnostic,
+    DiagnosticCode,
+    Event,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from tagsmith.spec.models import ToolCalls
+from tagsmith.spec.policies import OnMalformed, OnTruncated, OnUnknownTool
+
+
+@dataclass(slots=True, eq=False)
+class OpenCall:
+    """The call being read. `raw` is its text for as long as nothing of it has been shown."""
+
+    at: int
+    id: str | None = None
+    id_known: bool = False
+    name: str | None = None
+    announced: bool = False
+    as_text: bool = False
+    closed: bool = False
+    fragments: list[str] = field(default_factory=list)
+    raw: list[Held] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class CallSink:
+    """Turns what a layout's reader finds into events. `out` is where they go; set it before use."""
+
+    policies: ToolCalls
+    tool_names: frozenset[str] | None
+    content: TextSink
+    spans: SpanMap | None = None
+    out: list[Event] = field(default_factory=list)
+    call: OpenCall | None = None
+    count: int = 0
+    _ids: set[str] = field(default_factory=set)
+    _pending: list[Event] = field(default_factory=list)
+    _give_back: bool = True
+    _complained: bool = False
+
+    def begin(self, at: int) -> None:
+        """A call begins at offset `at`."""
+        self.call = OpenCall(at, id_known=self.policies.keys.id is None)
+        self._pending = []
+
+    def take(self, text: str, at: int, kind: SpanKind) -> None:
+        """Part of the call's own text, of any kind."""
+        call = self._open
+        if self.spans is not None:
+            self.spans.mark(at, at + len(text), kind)
+        if call.as_text:
+            self.content.text(text, at, self.out)
+        elif not call.announced:
+            call.raw.append(Held(text, at))
+
+    def set_id(self, value: str | None) -> None:
+        """The call's id as the output gives it; None when what it gives cannot be one."""
+        call = self._open
+        call.id, call.id_known = value, True
+        self._announce_when_ready()
+
+    def set_name(self, name: str) -> None:
+        """The tool's name."""
+        self._open.name = name
+        self._announce_when_ready()
+
+    def argument_text(self, text: str) -> None:
+        """More of the arguments, as JSON text."""
+        call = self._open
+        call.fragments.append(text)
+        if call.announced and text:
+            self._emit(ToolCallDelta(self.count, text))
+
+    def close_arguments(self) -> None:
+        """The arguments are whole."""
+        self._open.closed = True
+
+    def end(self, at: int) -> None:
+        """The call is whole; `at` is the offset after it."""
+        call = self._open
+        if call.name is None:
+            self._return_raw(call)
+        else:
+            if not call.fragments:
+                self.argument_text("{}")
+            self._announce()
+            if not call.as_text:
+                self._check_arguments(call, at)
+                self._close(complete=True)
+        self.call = None
+
+    def break_off(self, at: int) -> None:
+        """What stands at `at` cannot be part of a call: keep what there is, as far as it is one."""
+        call = self._open
+        if call.name is None:
+            self._return_raw(call)
+        else:
+            self._announce()
+            self._give_back = call.as_text
+            if not call.as_text:
+                self.diagnose(DiagnosticCode.MALFORMED_CALL, "a call is not closed as JSON", at)
+                self._close(complete=call.closed)
+        self.call = None
+
+    def cut_off(self, at: int) -> None:
+        """The output ends inside the call."""
+        call = self._open
+        self.diagnose(DiagnosticCode.TRUNCATED, "the output ends inside a tool call", at)
+        drop = call.name is None or self.policies.on_truncated is OnTruncated.DROP
+        if not call.as_text and drop:
+            self._mark(call.at, at, SpanKind.TRUNCATED)
+        elif not call.as_text:
+            self._announce()
+            if not call.as_text:
+                self._close(complete=False)
+        self.call = None
+
+    def malformed(self, at: int) -> None:
+        """Text begins at `at` that is no call."""
+        self._give_back = True
+        self.diagnose(DiagnosticCode.MALFORMED_CALL, "the tool-call region holds other text", at)
+
+    def leftover(self, text: str, at: int) -> None:
+        """Text of the region that belongs to no call."""
+        if self._give_back and self.policies.on_malformed is OnMalformed.CONTENT:
+            self.content.text(text, at, self.out)
+        else:
+            self._mark(at, at + len(text), SpanKind.DROPPED)
+
+    def unexpected(self, text: str, at: int) -> None:
+        """Text of a region in a generation that may not call tools: it is content."""
+        if not self._complained:
+            self._complained = True
+            message = "a tool-call region under tool_choice none is shown as content"
+            self.diagnose(DiagnosticCode.UNEXPECTED_CALL, message, at)
+        self.content.text(text, at, self.out)
+
+    def between(self, text: str, at: int) -> None:
+        """Blanks, brackets and commas around calls."""
+        self._mark(at, at + len(text), SpanKind.CALL)
+
+    def diagnose(self, code: DiagnosticCode, message: str, at: int) -> None:
+        """Say that something is not as the family says."""
+        self.out.append(Diagnostic(code, message, at))
+
+    @property
+    def _open(self) -> OpenCall:
+        assert self.call is not None, "a reader uses the sink inside a call"
+        return self.call
+
+    def _announce_when_ready(self) -> None:
+        call = self._open
+        if call.id_known and call.name is not None:
+            self._announce()
+
+    def _announce(self) -> None:
+        call = self._open
+        if call.announced or call.name is None:
+            return
+        call.announced = True
+        if self.tool_names is not None and call.name not in self.tool_names:
+            message = f"the request has no tool {call.name!r}"
+            self.diagnose(DiagnosticCode.UNKNOWN_TOOL, message, call.at)
+            if self.policies.on_unknown_tool is OnUnknownTool.CONTENT:
+                call.as_text = True
+                self._show_raw(call)
+                return
+        call.raw.clear()
+        self._emit(ToolCallStart(self.count, self._id(call), call.name))
+        if call.fragments:
+            self._emit(ToolCallDelta(self.count, "".join(call.fragments)))
+
+    def _id(self, call: OpenCall) -> str:
+        if call.id is None:
+            number = self.count
+            while str(number) in self._ids:
+                number += 1
+            call.id = str(number)
+        elif call.id in self._ids:
+            message = f"the id {call.id!r} was used before"
+            self.diagnose(DiagnosticCode.DUPLICATE_ID, message, call.at)
+        self._ids.add(call.id)
+        return call.id
+
+    def _check_arguments(self, call: OpenCall, at: int) -> None:
+        problem = arguments_problem("".join(call.fragments))
+        if problem is not None:
+            message = f"the arguments of {call.name!r} are {problem}"
+            self.diagnose(DiagnosticCode.INVALID_ARGUMENTS, message, at)
+
+    def _close(self, *, complete: bool) -> None:
+        self._emit(ToolCallEnd(self.count, complete))
+        self.out += self._pending
+        self._pending = []
+        self.count += 1
+
+    def _emit(self, event: Event) -> None:
+        waits = self.policies.on_truncated is OnTruncated.DROP
+        (self._pending if waits else self.out).append(event)
+
+    def _return_raw(self, call: OpenCall) -> None:
+        self.malformed(call.at)
+        self._show_raw(call)
+
+    def _show_raw(self, call: OpenCall) -> None:
+        for piece in call.raw:
+            if call.as_text:
+                self.content.text(piece.text, piece.at, self.out)
+            else:
+                self.leftover(piece.text, piece.at)
+        call.raw.clear()
+
+    def _mark(self, start: int, end: int, kind: SpanKind) -> None:
+        if self.spans is not None:
+            self.spans.mark(start, end, kind)

@@ -1,0 +1,96 @@
+"""A family's markers as lookup tables: compiled once, shared by every parser of the family."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import lru_cache
+
+from tagsmith.engine.scanner import Scanner, build_scanner
+from tagsmith.spec.models import FamilySpec
+
+POSITIONS_HOLE = "{positions}"
+
+
+class Role(Enum):
+    """What a literal does when it is structure."""
+
+    REASONING_START = auto()
+    REASONING_END = auto()
+    CONTENT_START = auto()
+    CONTENT_END = auto()
+    CALLS_START = auto()
+    CALLS_END = auto()
+    HIDDEN = auto()
+    CITATION_OPEN = auto()
+    CITATION_CLOSE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Scanners:
+    """The scanners for text regions and, without citation markup, for tool-call regions."""
+
+    text: Scanner
+    calls: Scanner
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The markers of one family by what they do, and the scanners that find them."""
+
+    roles: Mapping[str, Role]
+    scanners: Scanners
+    structural: Callable[[str], re.Match[str] | None]
+    close_suffix: str
+    longest: int
+
+    def without(self, token_markers: frozenset[str]) -> Scanners:
+        """Scanners for text in which these markers are only spelled: as tokens they come apart."""
+        if not token_markers:
+            return self.scanners
+        literals = frozenset(self.roles) - token_markers
+        return scanners_for(literals, self.scanners.calls.literals - token_markers)
+
+
+def marker_roles(spec: FamilySpec) -> dict[str, Role]:
+    """Every marker that may be a token of its own, with what it does."""
+    roles = dict.fromkeys(spec.tokens.hidden, Role.HIDDEN)
+    for token in (spec.tokens.turn_start, spec.tokens.turn_end):
+        if token is not None:
+            roles[token] = Role.HIDDEN
+    style = spec.tag_style
+    pairs = [(style.reasoning, Role.REASONING_START, Role.REASONING_END)]
+    pairs += [(pair, Role.CONTENT_START, Role.CONTENT_END) for pair in style.content]
+    pairs += [(style.tool_calls, Role.CALLS_START, Role.CALLS_END)]
+    for pair, start, end in pairs:
+        if pair is not None:
+            roles[pair.start] = start
+            roles[pair.end] = end
+    return roles
+
+
+def build_tables(spec: FamilySpec) -> Tables:
+    """Compile a family's tag style and citation markup."""
+    roles = marker_roles(spec)
+    markers = frozenset(roles)
+    suffix = ""
+    if spec.citations is not None:
+        prefix, _, suffix = spec.citations.markup.close.partition(POSITIONS_HOLE)
+        roles[spec.citations.markup.open] = Role.CITATION_OPEN
+        roles[prefix] = Role.CITATION_CLOSE
+    first_chars = "".join(sorted({text[0] for text in roles}))
+    return Tables(
+        roles=roles,
+        scanners=scanners_for(frozenset(roles), markers),
+        structural=re.compile(f"[{re.escape(first_chars)}]" if first_chars else "(?!)").search,
+        close_suffix=suffix,
+        longest=max(map(len, roles), default=0),
+    )
+
+
+@lru_cache(maxsize=256)
+def scanners_for(literals: frozenset[str], call_literals: frozenset[str]) -> Scanners:
+    """Scanners for these literals; kept, because token-aware parsers ask for the same few sets."""
+    return Scanners(build_scanner(literals), build_scanner(call_literals))

@@ -1,0 +1,180 @@
+"""Text on its way to the user: whitespace policies, stop strings and cited spans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tagsmith.engine.citations import MAX_CITATION_DEPTH, OpenCitation
+from tagsmith.engine.scanner import Scanner, build_scanner
+from tagsmith.engine.spans import SpanKind, SpanMap
+from tagsmith.events import ContentDelta, Event, ReasoningDelta, Target
+from tagsmith.spec.policies import Join, Trim
+
+WHITESPACE = " \t\n\r"
+JOINS = {Join.NOTHING: "", Join.NEWLINE: "\n", Join.BLANK_LINE: "\n\n"}
+
+
+@dataclass(slots=True)
+class Held:
+    """Text that is not shown yet: `text`, found at offset `at` of the output."""
+
+    text: str
+    at: int
+
+
+@dataclass(slots=True, eq=False)
+class TextSink:
+    """One of a message's two texts as it grows.
+
+    `length` counts the code points emitted so far. A stretch is a run of text that no region
+    boundary interrupts; the trim policy applies to each stretch, the join between two of them.
+    """
+
+    target: Target
+    trim: Trim
+    join: Join
+    spans: SpanMap | None = None
+    stops: tuple[str, ...] = ()
+    length: int = 0
+    started: bool = False
+    stopped: str | None = None
+    trim_start: bool = False
+    held: list[Held] = field(default_factory=list)
+    citations: list[OpenCitation] = field(default_factory=list)
+    _pieces: list[str] = field(default_factory=list)
+    _stop_scanner: Scanner = field(init=False)
+    _stop_held: list[Held] = field(default_factory=list)
+    _kind: SpanKind = field(init=False)
+    _delta: type[ContentDelta] | type[ReasoningDelta] = field(init=False)
+    _join_text: str = ""
+
+    def __post_init__(self) -> None:
+        self._stop_scanner = build_scanner(self.stops)
+        self._kind = SpanKind(self.target.value)
+        self._delta = ContentDelta if self.target is Target.CONTENT else ReasoningDelta
+        self.begin_stretch()
+
+    def begin_stretch(self, *, after_region: bool = False) -> None:
+        """Text from here on is a new stretch; `after_region` says that no wrapper opened it.
+
+        Whitespace between a closed region and the first text outside a wrapper only sets the two
+        apart, so it is dropped there; between two texts that are both shown it is kept.
+        """
+        self.started = False
+        self.trim_start = self.trim is Trim.BOTH or (after_region and self.length == 0)
+        self._join_text = JOINS[self.join] if self.length else ""
+
+    def resume_stretch(self) -> None:
+        """The prompt already holds the start of this stretch."""
+        self.started = True
+        self._join_text = ""
+
+    def steady_delta(self) -> type[ContentDelta] | type[ReasoningDelta] | None:
+        """What plain text becomes from here on; None while anything is held or watched for."""
+        if not self.started or self.held or self.stops or self.citations:
+            return None
+        return self._delta
+
+    def text(self, text: str, at: int, out: list[Event]) -> None:
+        """Show `text`, which stands at offset `at` of the output."""
+        if self.spans is not None:
+            self.spans.mark(at, at + len(text), self._kind)
+        if self.stopped is not None:
+            self._drop(Held(text, at), SpanKind.AFTER_STOP)
+        elif self.stops:
+            self._text_before_stop(text, at, out, final=False)
+        else:
+            self._trimmed(text, at, out)
+
+    def end_stretch(self, out: list[Event]) -> None:
+        """A region boundary: what was held for a stop is text, trailing whitespace is dropped."""
+        if self._stop_held:
+            self._text_before_stop("", 0, out, final=True)
+        if self.held:
+            if self.trim is Trim.KEEP:
+                self._emit_held(out)
+            else:
+                self._drop_held()
+
+    def open_citation(self) -> bool:
+        """Begin a cited span here; False when spans are nested too deep."""
+        if len(self.citations) >= MAX_CITATION_DEPTH:
+            return False
+        self.citations.append(OpenCitation(self._here(), self.length, len(self._pieces)))
+        return True
+
+    def close_citation(self) -> tuple[int, int, str]:
+        """End the innermost span: its start, its end and its text, without trailing whitespace."""
+        opened = self.citations.pop()
+        end = self.length
+        start = min(opened.start, end)
+        shown = "".join(self._pieces[opened.piece :])
+        if not self.citations:
+            self._pieces.clear()
+        return start, end, shown[start - opened.emitted : end - opened.emitted]
+
+    def forget_citations(self) -> int:
+        """Give up every open span; says how many there were."""
+        count = len(self.citations)
+        self.citations.clear()
+        self._pieces.clear()
+        return count
+
+    def _here(self) -> int:
+        waiting = sum(len(h.text) for h in self.held) + sum(len(h.text) for h in self._stop_held)
+        return self.length + waiting + len(self._join_text)
+
+    def _text_before_stop(self, text: str, at: int, out: list[Event], *, final: bool) -> None:
+        pieces = [*self._stop_held, Held(text, at)]
+        self._stop_held = []
+        whole = "".join(piece.text for piece in pieces)
+        found = self._stop_scanner.find(whole, 0, final=final)
+        keep = len(whole) if found is None else found[0]
+        for piece in pieces:
+            shown, rest = piece.text[:keep], piece.text[keep:]
+            keep -= len(shown)
+            if shown:
+                self._trimmed(shown, piece.at, out)
+            if rest:
+                left = Held(rest, piece.at + len(shown))
+                if found is not None and found[2] is not None:
+                    self._drop(left, SpanKind.AFTER_STOP)
+                else:
+                    self._stop_held.append(left)
+        if found is not None and found[2] is not None:
+            self.stopped = found[2]
+
+    def _trimmed(self, text: str, at: int, out: list[Event]) -> None:
+        if not self.started:
+            if self.trim_start:
+                shown = text.lstrip(WHITESPACE)
+                self._drop(Held(text[: len(text) - len(shown)], at), SpanKind.WHITESPACE)
+                at += len(text) - len(shown)
+                text = shown
+            if not text:
+                return
+        kept = text if self.trim is Trim.KEEP else text.rstrip(WHITESPACE)
+        if kept:
+            self._emit_held(out, kept)
+        if len(kept) < len(text):
+            self.held.append(Held(text[len(kept) :], at + len(kept)))
+
+    def _emit_held(self, out: list[Event], text: str = "") -> None:
+        if self.held or self._join_text:
+            text = self._join_text + "".join(piece.text for piece in self.held) + text
+            self.held.clear()
+            self._join_text = ""
+        self.started = True
+        self.length += len(text)
+        if self.citations:
+            self._pieces.append(text)
+        out.append(self._delta(text))
+
+    def _drop_held(self) -> None:
+        for piece in self.held:
+            self._drop(piece, SpanKind.WHITESPACE)
+        self.held.clear()
+
+    def _drop(self, piece: Held, kind: SpanKind) -> None:
+        if self.spans is not None:
+            self.spans.mark(piece.at, piece.at + len(piece.text), kind)

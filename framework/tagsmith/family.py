@@ -1,0 +1,226 @@
+"""A model family, compiled: the one object from which parsers, grammars and serving facts come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tagsmith.engine.base import Context, Engine
+from tagsmith.engine.native import NativeEngine, NativeProgram, compile_native
+from tagsmith.engine.spans import Span, SpanMap
+from tagsmith.engine.tables import marker_roles
+from tagsmith.engine.tokens import TokenText
+from tagsmith.errors import RequestError
+from tagsmith.message import Message
+from tagsmith.parser import Parser
+from tagsmith.reasoning_gate import build_reasoning_gate
+from tagsmith.request import ToolChoiceMode, read_request, read_tool_choice, read_tools
+from tagsmith.sources import SourceMap, build_source_map, read_source_map
+from tagsmith.spec.models import FamilySpec
+from tagsmith.spec.policies import EngineName
+from tagsmith.tokenizers import Tokenizer, marker_ids
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What a server needs to know about a family.
+
+    `preserve_tokens` must survive decoding, `stop_tokens` end the model's turn, and
+    `stop_strings_apply_to` names the region in which a user's stop strings count.
+    """
+
+    preserve_tokens: tuple[str, ...]
+    stop_tokens: tuple[str, ...]
+    stop_strings_apply_to: str = "content"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One model family, immutable and shared by all threads.
+
+    Parameters: `spec` is the family file as read, `source` the path it came from.
+
+    >>> import tagsmith
+    >>> family = tagsmith.get_family("cohere-command-a")
+    >>> family.parse("<|START_RESPONSE|>Paris.<|END_RESPONSE|>").content
+    'Paris.'
+    """
+
+    spec: FamilySpec
+    source: str | None = None
+    _native: NativeProgram = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_native", compile_native(self.spec))
+
+    @property
+    def id(self) -> str:
+        """The family's own name."""
+        return self.spec.id
+
+    @property
+    def title(self) -> str:
+        """The name people use."""
+        return self.spec.title or self.spec.id
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """Every marker of the family that a tokenizer may hold as one token."""
+        return tuple(marker_roles(self.spec))
+
+    @property
+    def serving(self) -> Serving:
+        """The facts a server needs."""
+        turn_end = self.spec.tokens.turn_end
+        return Serving(
+            preserve_tokens=self.markers,
+            stop_tokens=() if turn_end is None else (turn_end,),
+        )
+
+    def parser(
+        self,
+        *,
+        tools: Any = None,
+        tool_choice: Any = None,
+        documents: Sequence[Any] | None = None,
+        messages: Sequence[Any] | None = None,
+        source_map: Mapping[Any, Any] | SourceMap | None = None,
+        prompt: str | None = None,
+        stop: str | Sequence[str] | None = None,
+        tokenizer: Tokenizer | None = None,
+        engine: str | None = None,
+    ) -> Parser:
+        """A parser for one generation.
+
+        Parameters: `tools` and `tool_choice` as in a chat request. `documents` and `messages`, the
+        conversation so far, tell what citations point to; `source_map` is a ready-made map in
+        their place. `prompt` is the prompt's text: what follows the last turn start says where the
+        output begins. `stop` are the user's stop strings. `tokenizer` is needed for `token_ids`.
+        `engine` is `native` or `melody`, the family's own choice by default.
+
+        Raises `RequestError` for a request that cannot be served.
+        """
+        context = self._context(tools, tool_choice, documents, messages, source_map, prompt, stop)
+        markers = {} if tokenizer is None else marker_ids(tokenizer, self.markers)
+        runner = self._engine(engine, context, frozenset(markers.values()))
+        return Parser(runner, None if tokenizer is None else TokenText(tokenizer, markers))
+
+    def parse(self, text: str, *, finish_reason: str | None = "stop", **options: Any) -> Message:
+        """Read a whole output at once. `options` are those of `parser`.
+
+        Any text gives a message; what was not as the family says stands in its diagnostics.
+        """
+        parser = self.parser(**options)
+        parser.feed(text)
+        parser.finish(finish_reason)
+        return parser.message
+
+    def explain(self, text: str, **options: Any) -> list[Span]:
+        """What each stretch of `text` was read as; the spans tile it. `options` as in `parser`.
+
+        >>> import tagsmith
+        >>> spans = tagsmith.get_family("cohere-command-a").explain("<|START_RESPONSE|>Hi ")
+        >>> [(span.kind.value, span.text) for span in spans]
+        [('marker', '<|START_RESPONSE|>'), ('content', 'Hi'), ('whitespace', ' ')]
+        """
+        named = ("tools", "tool_choice", "documents", "messages", "source_map", "prompt", "stop")
+        context = self._context(*(options.pop(name, None) for name in named))
+        if options:
+            raise RequestError(", ".join(options), f"explain takes only {', '.join(named)}")
+        spans = SpanMap()
+        engine = NativeEngine(self._native, context, spans=spans)
+        engine.feed(text)
+        engine.finish()
+        return spans.spans(text)
+
+    def structural_tag(
+        self,
+        *,
+        tools: Any = None,
+        tool_choice: Any = None,
+        response_format: Any = None,
+        parallel_tool_calls: bool | None = None,
+        reasoning: str = "gated",
+    ) -> dict[str, Any]:
+        """The structural tag that holds a model to this family's format and the request.
+
+        Raises `RequestError` for a request that cannot be enforced.
+        """
+        from tagsmith.grammar import build_structural_tag
+
+        request = read_request(
+            tools=tools,
+            tool_choice=tool_choice,
+            response_format=response_format,
+            parallel_tool_calls=parallel_tool_calls,
+            reasoning=reasoning,
+        )
+        return build_structural_tag(self.spec, request)
+
+    def is_reasoning_end(self, token_ids: Sequence[int], tokenizer: Any) -> bool:
+        """Whether these ids end past the reasoning of their last turn.
+
+        True as well when the model skipped thinking and opened content or a tool-call region.
+        """
+        return build_reasoning_gate(self.spec, tokenizer).is_end(token_ids)
+
+    def count_reasoning_tokens(self, token_ids: Sequence[int], tokenizer: Any) -> int:
+        """How many of these ids stand inside the reasoning of the last turn, markers not counted."""
+        return build_reasoning_gate(self.spec, tokenizer).count(token_ids)
+
+    def _context(
+        self,
+        tools: Any,
+        tool_choice: Any,
+        documents: Sequence[Any] | None,
+        messages: Sequence[Any] | None,
+        source_map: Mapping[Any, Any] | SourceMap | None,
+        prompt: str | None,
+        stop: str | Sequence[str] | None,
+    ) -> Context:
+        known = read_tools(tools)
+        choice = read_tool_choice(tool_choice, known)
+        return Context(
+            tool_names=None if known is None else frozenset(tool.name for tool in known),
+            calls_allowed=choice.mode is not ToolChoiceMode.NONE,
+            prompt_tail=self._prompt_tail(prompt),
+            sources=self._sources(documents, messages, source_map),
+            stop=_stop_strings(stop),
+        )
+
+    def _prompt_tail(self, prompt: str | None) -> str:
+        if not prompt:
+            return ""
+        turn_start = self.spec.tokens.turn_start
+        return prompt.rpartition(turn_start)[2] if turn_start else prompt
+
+    def _sources(
+        self,
+        documents: Sequence[Any] | None,
+        messages: Sequence[Any] | None,
+        source_map: Mapping[Any, Any] | SourceMap | None,
+    ) -> SourceMap | None:
+        if self.spec.citations is None:
+            return None
+        if source_map is not None:
+            return source_map if isinstance(source_map, SourceMap) else read_source_map(source_map)
+        if documents is None and messages is None:
+            return None
+        key_map = self.spec.citations.key_map
+        return build_source_map(key_map, documents=documents, messages=messages)
+
+    def _engine(
+        self, name: str | None, context: Context, token_markers: frozenset[str]
+    ) -> Engine:
+        if (name or self.spec.engine) == EngineName.NATIVE:
+            return NativeEngine(self._native, context, token_markers=token_markers)
+        raise RequestError("engine", f"unknown engine {name!r}; use native or melody")
+
+
+def _stop_strings(stop: str | Sequence[str] | None) -> tuple[str, ...]:
+    strings = (stop,) if isinstance(stop, str) else tuple(stop or ())
+    for text in strings:
+        if not isinstance(text, str) or not text:
+            raise RequestError("stop", f"{text!r} is no stop string; use one or more characters")
+    return strings

@@ -1,0 +1,153 @@
+"""Whether the parts of one family fit together, beyond the shape of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from tagsmith.codes import Code
+from tagsmith.loading.nodes import Path, dotted
+from tagsmith.spec.models import FamilySpec, MarkerPair
+from tagsmith.spec.policies import EngineName
+
+
+class _Role(Enum):
+    """What a marker does."""
+
+    OPENER = auto()
+    CLOSER = auto()
+    CITATION = auto()
+    TURN_START = auto()
+    TURN_END = auto()
+    HIDDEN = auto()
+
+
+_MAY_SHARE = {
+    frozenset((_Role.CLOSER,)),
+    frozenset((_Role.CLOSER, _Role.TURN_END)),
+    frozenset((_Role.TURN_START, _Role.HIDDEN)),
+    frozenset((_Role.TURN_END, _Role.HIDDEN)),
+}
+"""Roles that one marker may have together; no other two."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """A marker, its role, and where it stands."""
+
+    path: Path
+    marker: str
+    role: _Role
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Parts that do not fit together, and the path of the part to mend."""
+
+    code: Code
+    path: Path
+    message: str
+
+
+def findings(spec: FamilySpec, ignored: frozenset[str]) -> list[Finding]:
+    """What does not fit together. A check that needs an ignored section is left out."""
+    return [
+        finding
+        for sections, check in _CHECKS
+        if ignored.isdisjoint(sections)
+        for finding in check(spec)
+    ]
+
+
+def _calls_and_markers(spec: FamilySpec) -> Iterator[Finding]:
+    if spec.tool_calls and not spec.tag_style.tool_calls:
+        what = "tool_calls is given, but tag_style.tool_calls is not; give both or neither"
+        yield Finding(Code.CALLS_WITHOUT_MARKERS, ("tool_calls",), what)
+    if spec.tag_style.tool_calls and not spec.tool_calls:
+        what = "tag_style.tool_calls is given, but tool_calls is not; give both or neither"
+        yield Finding(Code.MARKERS_WITHOUT_CALLS, ("tag_style", "tool_calls"), what)
+
+
+def _melody_preset(spec: FamilySpec) -> Iterator[Finding]:
+    if spec.engine is EngineName.MELODY and spec.melody is None:
+        what = "engine: melody needs to know its preset; write 'melody: {preset: ...}'"
+        yield Finding(Code.MELODY_WITHOUT_PRESET, ("engine",), what)
+
+
+def _id_pattern(spec: FamilySpec) -> Iterator[Finding]:
+    if spec.tool_calls is None:
+        return
+    try:
+        re.compile(spec.tool_calls.id.pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        what = f"tool_calls.id.pattern is not a regular expression ({error})"
+        yield Finding(Code.INVALID_REGEX, ("tool_calls", "id", "pattern"), what)
+
+
+def _roles(spec: FamilySpec) -> Iterator[Finding]:
+    held: dict[str, list[_Marked]] = {}
+    for marked in _marked(spec):
+        holders = held.setdefault(marked.marker, [])
+        for holder in holders:
+            if frozenset((holder.role, marked.role)) not in _MAY_SHARE:
+                yield _clash(holder, marked)
+                break
+        holders.append(marked)
+
+
+def _marked(spec: FamilySpec) -> Iterator[_Marked]:
+    for path, pair in _regions(spec):
+        yield _Marked((*path, "start"), pair.start, _Role.OPENER)
+        yield _Marked((*path, "end"), pair.end, _Role.CLOSER)
+    if spec.citations:
+        path = ("citations", "markup", "open")
+        yield _Marked(path, spec.citations.markup.open, _Role.CITATION)
+    if spec.tokens.turn_start:
+        yield _Marked(("tokens", "turn_start"), spec.tokens.turn_start, _Role.TURN_START)
+    if spec.tokens.turn_end:
+        yield _Marked(("tokens", "turn_end"), spec.tokens.turn_end, _Role.TURN_END)
+    for index, marker in enumerate(spec.tokens.hidden):
+        yield _Marked(("tokens", "hidden", index), marker, _Role.HIDDEN)
+
+
+def _regions(spec: FamilySpec) -> Iterator[tuple[Path, MarkerPair]]:
+    style = spec.tag_style
+    if style.reasoning:
+        yield ("tag_style", "reasoning"), style.reasoning
+    for index, pair in enumerate(style.content):
+        yield ("tag_style", "content", index), pair
+    if style.tool_calls:
+        yield ("tag_style", "tool_calls"), style.tool_calls
+
+
+def _clash(holder: _Marked, marked: _Marked) -> Finding:
+    first = dotted(holder.path)
+    if holder.role is marked.role is _Role.OPENER:
+        what = f"'{marked.marker}' is {first} already; each region needs an opener of its own"
+        return Finding(Code.SAME_OPENER, marked.path, what)
+    if holder.path[:-1] == marked.path[:-1] and marked.role is _Role.CLOSER:
+        what = f"'{marked.marker}' opens and closes one region; a region needs two markers"
+        return Finding(Code.OPENER_IS_CLOSER, marked.path, what)
+    what = f"'{marked.marker}' is {first} already; a marker has one role"
+    return Finding(Code.DUPLICATE_MARKER, marked.path, what)
+
+
+def _entries(spec: FamilySpec) -> Iterator[Finding]:
+    for key in ("architectures", "models", "tokens"):
+        entries = getattr(spec.match, key)
+        for index, entry in enumerate(entries):
+            if entry in entries[:index]:
+                what = f"'{entry}' stands in match.{key} already; keep one"
+                yield Finding(Code.DUPLICATE_ENTRY, ("match", key, index), what)
+
+
+_CHECKS: tuple[tuple[tuple[str, ...], Callable[[FamilySpec], Iterator[Finding]]], ...] = (
+    (("tool_calls", "tag_style"), _calls_and_markers),
+    (("engine", "melody"), _melody_preset),
+    ((), _id_pattern),
+    ((), _roles),
+    ((), _entries),
+)
+"""Each check with the sections whose absence it would take for a fault."""

@@ -1,0 +1,126 @@
+"""`extends`: from what each file says to what each family is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from tagsmith.codes import Code
+from tagsmith.errors import FamilyFileError
+from tagsmith.loading.files import SUFFIXES, FamilyFile, FoundFile, identity, read_file
+from tagsmith.loading.nodes import Node, merge, without
+
+OWN_KEYS = ("tagsmith", "id", "title", "extends", "match")
+"""What a file says of itself; a family that extends it does not inherit these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """A family with everything it inherits, and what is wrong with it or with what it extends.
+
+    `root` is None where nothing can be made of it.
+    """
+
+    root: Node | None
+    problems: tuple[FamilyFileError, ...]
+
+
+class Inheritance:
+    """Resolves `extends` over the files of one load; a file reached only by its path is read."""
+
+    def __init__(self, files: Iterable[FamilyFile]) -> None:
+        self._by_id: dict[str, FamilyFile] = {}
+        self._by_path: dict[str, FamilyFile] = {}
+        self._done: dict[str, Inherited] = {}
+        for file in files:
+            self._by_path[identity(file.found.path)] = file
+            if family_id := file.text_at("id"):
+                self._by_id.setdefault(family_id, file)
+
+    def resolve(self, file: FamilyFile) -> Inherited:
+        """Everything a family says: its own keys laid on those it inherits."""
+        chain: list[FamilyFile] = []
+        current: FamilyFile | None = file
+        while current is not None and current.name not in self._done:
+            if current in chain:
+                start = chain.index(current)
+                self._refuse_cycle(chain[start:])
+                chain = chain[:start]
+                break
+            chain.append(current)
+            current = self._target(current)
+        base = self._done[current.name] if current is not None else None
+        for member in reversed(chain):
+            # A target that was not found is already in `_done`.
+            base = self._done.setdefault(member.name, _laid_on(base, member))
+        return self._done[file.name]
+
+    def _target(self, file: FamilyFile) -> FamilyFile | None:
+        wanted = file.text_at("extends")
+        if not wanted:
+            return None
+        if wanted.endswith(SUFFIXES) or "/" in wanted:
+            target = self._read(file, wanted)
+        else:
+            target = self._by_id.get(wanted)
+        if target is None:
+            problem = file.problem_at("extends", Code.EXTENDS_UNKNOWN, self._unknown(wanted))
+            self._done[file.name] = Inherited(None, (*file.problems, problem))
+        return target
+
+    def _read(self, file: FamilyFile, wanted: str) -> FamilyFile | None:
+        path = _beside(file.found.path, wanted)
+        if not _is_file(path):
+            return None
+        key = identity(path)
+        if key not in self._by_path:
+            found = FoundFile(path, str(path), file.found.origin, file.found.layer)
+            self._by_path[key] = read_file(found)
+        return self._by_path[key]
+
+    def _refuse_cycle(self, cycle: list[FamilyFile]) -> None:
+        for place, file in enumerate(cycle):
+            names = [f.text_at("id") or f.name for f in cycle[place:] + cycle[:place]]
+            circle = " -> ".join([*names, names[0]])
+            what = f"families extend each other in a circle: {circle}; break it in one of them"
+            problem = file.problem_at("extends", Code.EXTENDS_CYCLE, what)
+            self._done[file.name] = Inherited(None, (*file.problems, problem))
+
+    def _unknown(self, wanted: str) -> str:
+        known = sorted(self._by_id)
+        near = get_close_matches(wanted, known, n=3) or known[:10]
+        there_are = ", ".join(near) or "none"
+        return (
+            f"there is no family or file '{wanted}' to extend; nearest families: {there_are}; "
+            "give an id, or a path ending in .yaml, relative to this file"
+        )
+
+
+def _laid_on(base: Inherited | None, file: FamilyFile) -> Inherited:
+    if base is None or file.root is None:
+        return Inherited(file.root, file.problems)
+    problems = (*base.problems, *file.problems)
+    if base.root is None:
+        what = f"extends '{file.text_at('extends')}', which cannot be used; mend that one first"
+        problem = file.problem_at("extends", Code.EXTENDS_BROKEN, what)
+        return Inherited(None, (*problems, problem))
+    return Inherited(merge(without(base.root, OWN_KEYS), file.root), problems)
+
+
+def _beside(path: Traversable, wanted: str) -> Traversable:
+    """The path `wanted`, relative to the directory of a file."""
+    if isinstance(path, Path):
+        return path.parent / wanted
+    # A file inside an archive; zipfile.Path has a parent although the protocol does not say so.
+    parent: Traversable = getattr(path, "parent", path)
+    return parent.joinpath(wanted)
+
+
+def _is_file(path: Traversable) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name longer than the system allows, a directory that may not be read
+        return False

@@ -1,0 +1,156 @@
+"""Finding family files and reading them into memory, within limits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from tagsmith.codes import Code
+from tagsmith.errors import FamilyFileError, Location
+from tagsmith.loading.nodes import Node, descend, locate
+from tagsmith.loading.reader import read_nodes
+
+MAX_BYTES = 1024 * 1024
+SUFFIXES = (".yaml", ".yml")
+
+Source = str | os.PathLike[str] | Traversable
+"""A family file or a directory of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A place where families are looked for, and who named it."""
+
+    source: Source
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A family file before it is read."""
+
+    path: Traversable
+    name: str
+    origin: str
+    layer: int
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyFile:
+    """A family file as it was read: its own keys, nothing inherited."""
+
+    found: FoundFile
+    root: Node | None
+    problems: tuple[FamilyFileError, ...]
+
+    @property
+    def name(self) -> str:
+        """The path of the file, as it was given."""
+        return self.found.name
+
+    def text_at(self, key: str) -> str | None:
+        """The string under a key at the top, or None."""
+        node = descend(self.root, [key]) if self.root else None
+        return node.value if node is not None and isinstance(node.value, str) else None
+
+    def problem_at(self, key: str, code: Code, message: str) -> FamilyFileError:
+        """A problem with the value of a key at the top."""
+        location = locate(self.root, [key]) if self.root else Location(self.name)
+        return FamilyFileError(code, message, location)
+
+
+def find_files(
+    layers: Sequence[Iterable[Root]],
+) -> tuple[list[FoundFile], list[tuple[FamilyFileError, int]]]:
+    """Every family file under the roots, each once, and each root that cannot be read, with its
+    layer.
+
+    A file reached from two layers belongs to the later one.
+    """
+    files: dict[str, FoundFile] = {}
+    problems: list[tuple[FamilyFileError, int]] = []
+    for layer, roots in enumerate(layers):
+        for root in roots:
+            start = as_traversable(root.source)
+            try:
+                for path in _walk(start):
+                    found = FoundFile(path, str(path), root.origin, layer)
+                    files[identity(path)] = found
+            except (OSError, ValueError) as error:
+                problems.append((_unreadable(str(start), error), layer))
+    return list(files.values()), problems
+
+
+def read_file(found: FoundFile) -> FamilyFile:
+    """Read one file; whatever is wrong with it is in the result."""
+    try:
+        data = _read_limited(found.path)
+    except (OSError, ValueError) as error:
+        return FamilyFile(found, None, (_unreadable(found.name, error),))
+    text = _decode(data, found.name)
+    if isinstance(text, FamilyFileError):
+        return FamilyFile(found, None, (text,))
+    root, problems = read_nodes(text, found.name)
+    return FamilyFile(found, root, tuple(problems))
+
+
+def as_traversable(source: Source) -> Traversable:
+    """The source as something that can be opened and walked."""
+    return Path(source) if isinstance(source, str | os.PathLike) else source
+
+
+def _walk(path: Traversable) -> Iterator[Traversable]:
+    """A file itself; below a directory every YAML file that is no case file, in order."""
+    if not path.is_dir():
+        yield path
+        return
+    for child in sorted(path.iterdir(), key=lambda child: child.name):
+        hidden = child.name.startswith(".")
+        linked = isinstance(child, Path) and child.is_symlink()
+        if child.is_dir():
+            # A link to a directory may lead in a circle.
+            if not hidden and not linked:
+                yield from _walk(child)
+        elif child.name.endswith(SUFFIXES) and not hidden and ".cases." not in child.name:
+            yield child
+
+
+def identity(path: Traversable) -> str:
+    """What tells two files apart, however they were reached."""
+    return str(path.resolve()) if isinstance(path, Path) else str(path)
+
+
+def _read_limited(path: Traversable) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
+def _decode(data: bytes, file: str) -> str | FamilyFileError:
+    if len(data) > MAX_BYTES:
+        what = "larger than 1 MiB; a family file is a few kilobytes"
+        return FamilyFileError(Code.TOO_LARGE, what, Location(file))
+    if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        what = "begins with a byte order mark; save the file as UTF-8 without one"
+        return FamilyFileError(Code.BYTE_ORDER_MARK, what, Location(file))
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8")) + 1
+        what = f"binary, or not UTF-8 (byte 0x{data[error.start]:02x}); save the file as UTF-8"
+        return FamilyFileError(Code.NOT_UTF8, what, Location(file, line, column))
+
+
+def _unreadable(file: str, error: OSError | ValueError) -> FamilyFileError:
+    if isinstance(error, FileNotFoundError):
+        what = "no such file or directory; give the path of a family file or a directory of them"
+    elif isinstance(error, IsADirectoryError):
+        what = "is a directory; give the path of a file"
+    else:
+        reason = error.strerror if isinstance(error, OSError) else error
+        what = f"cannot be read ({reason}); check the path and its permissions"
+    return FamilyFileError(Code.UNREADABLE, what, Location(file))

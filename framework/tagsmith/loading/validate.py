@@ -1,0 +1,208 @@
+"""From nodes to a FamilySpec, or every reason why there is none, each with its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from tagsmith.codes import Code
+from tagsmith.errors import FamilyFileError, Location
+from tagsmith.loading.consistency import findings
+from tagsmith.loading.nodes import Node, Path, descend, dotted, locate, locate_key, members, plain
+from tagsmith.spec.models import FORMAT_VERSION, FamilySpec
+
+_CLOSE_MARKUP = ("citations", "markup", "close")
+_TYPE_NAMES = {
+    "string_type": "a string",
+    "tuple_type": "a list",
+    "model_type": "a mapping",
+    "int_type": "an integer",
+    "bool_type": "true or false",
+}
+_RANGES = {
+    "string_too_short": "must not be empty",
+    "too_short": "must not be empty",
+    "greater_than_equal": "must be at least {ge}",
+}
+
+
+def validate(root: Node) -> tuple[FamilySpec | None, list[FamilyFileError]]:
+    """The family that a file with all it inherits describes, or every problem with it."""
+    if problem := _version_problem(root):
+        return None, [problem]
+    data = plain(root)
+    try:
+        spec = _build(data)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        problems = [_problem(root, detail) for detail in details]
+        broken = _broken_sections(details)
+        # What is right in the rest of the file is still checked, so that all problems show at once.
+        rest = {key: value for key, value in data.items() if key not in broken}
+        partial = _build({"tagsmith": FORMAT_VERSION, "id": "unnamed"} | rest)
+        return None, problems + _inconsistencies(root, partial, broken)
+    problems = _inconsistencies(root, spec, frozenset())
+    return (None if problems else spec), problems
+
+
+def _build(data: dict[str, Any]) -> FamilySpec:
+    # Strict JSON takes what the generated schema takes: no number for a string, and the reverse.
+    return FamilySpec.model_validate_json(json.dumps(data), strict=True)
+
+
+def _inconsistencies(root: Node, spec: FamilySpec, broken: frozenset[str]) -> list[FamilyFileError]:
+    return [
+        FamilyFileError(finding.code, finding.message, locate(root, finding.path))
+        for finding in findings(spec, broken)
+    ]
+
+
+def _broken_sections(details: list[ErrorDetails]) -> frozenset[str]:
+    """The keys at the top that have a problem; a misspelt one counts as what it was meant to be."""
+    keys = {str(detail["loc"][0]) for detail in details if detail["loc"]}
+    meant = {near for key in keys for near in get_close_matches(key, FamilySpec.model_fields, n=1)}
+    return frozenset(keys | meant)
+
+
+def _version_problem(root: Node) -> FamilyFileError | None:
+    node = descend(root, ["tagsmith"])
+    if node is None or (type(node.value) is int and node.value == FORMAT_VERSION):
+        return None
+    newer = type(node.value) is int and node.value > FORMAT_VERSION
+    mend = "upgrade tagsmith, or write" if newer else "write"
+    what = (
+        f"tagsmith: {_shown(node)} is not a version of the format that this tagsmith reads; "
+        f"{mend} 'tagsmith: {FORMAT_VERSION}'"
+    )
+    return FamilyFileError(Code.FORMAT_VERSION, what, node.location)
+
+
+def _problem(root: Node, detail: ErrorDetails) -> FamilyFileError:
+    path = detail["loc"]
+    describe = _DESCRIBE.get(detail["type"])
+    if describe is None and detail["type"] in _TYPE_NAMES:
+        describe = _wrong_type
+    if describe is None and detail["type"] in _RANGES:
+        describe = _out_of_range
+    code, message = (describe or _other)(root, path, detail)
+    return FamilyFileError(code, message, _place(root, path, code))
+
+
+def _place(root: Node, path: Path, code: Code) -> Location:
+    if code is Code.MISSING_KEY:
+        return locate(root, path[:-1])
+    if code is Code.UNKNOWN_KEY:
+        return locate_key(root, path)
+    return locate(root, path)
+
+
+_Described = tuple[Code, str]
+
+
+def _unknown_key(root: Node, path: Path, _: ErrorDetails) -> _Described:
+    allowed = [key for model in _models_at(path[:-1]) for key in model.model_fields]
+    near = _did_you_mean(str(path[-1]), allowed)
+    listed = ", ".join(allowed)
+    return Code.UNKNOWN_KEY, f"unknown key '{path[-1]}'{_inside(path)};{near} allowed: {listed}"
+
+
+def _missing_key(root: Node, path: Path, _: ErrorDetails) -> _Described:
+    key = path[-1]
+    meaning = _meaning(path)
+    return Code.MISSING_KEY, f"missing key '{key}'{_inside(path)}; write '{key}: ...'{meaning}"
+
+
+def _wrong_type(root: Node, path: Path, detail: ErrorDetails) -> _Described:
+    node = descend(root, path)
+    wanted = _TYPE_NAMES[detail["type"]]
+    quotable = wanted == "a string" and node is not None and isinstance(node.value, int | float)
+    mend = "; quote it" if quotable else ""
+    return Code.WRONG_TYPE, f"{dotted(path)} must be {wanted}, not {_shown(node)}{mend}"
+
+
+def _not_allowed(root: Node, path: Path, detail: ErrorDetails) -> _Described:
+    node = descend(root, path)
+    expected = str(detail["ctx"]["expected"])
+    near = _did_you_mean(str(node.value) if node else "", re.findall("'([^']*)'", expected))
+    shown = _shown(node)
+    return Code.NOT_ALLOWED, f"{dotted(path)}: {shown} is not allowed;{near} allowed: {expected}"
+
+
+def _pattern(root: Node, path: Path, detail: ErrorDetails) -> _Described:
+    shown = _shown(descend(root, path))
+    if tuple(path) == _CLOSE_MARKUP:
+        what = "must hold '{positions}' once, with text on both sides, such as '</co: {positions}>'"
+        return Code.CLOSE_WITHOUT_POSITIONS, f"{dotted(path)}: {shown} {what}"
+    wanted = detail["ctx"]["pattern"]
+    return Code.PATTERN, f"{dotted(path)}: {shown} does not match {wanted}{_meaning(path)}"
+
+
+def _out_of_range(root: Node, path: Path, detail: ErrorDetails) -> _Described:
+    rule = _RANGES[detail["type"]].format(**detail.get("ctx", {}))
+    return Code.OUT_OF_RANGE, f"{dotted(path)} {rule}, not {_shown(descend(root, path))}"
+
+
+def _other(root: Node, path: Path, detail: ErrorDetails) -> _Described:
+    return Code.NOT_ALLOWED, f"{dotted(path)}: {detail['msg']}{_meaning(path)}"
+
+
+_DESCRIBE: dict[str, Callable[[Node, Path, ErrorDetails], _Described]] = {
+    "extra_forbidden": _unknown_key,
+    "missing": _missing_key,
+    "enum": _not_allowed,
+    "literal_error": _not_allowed,
+    "string_pattern_mismatch": _pattern,
+}
+
+
+def _did_you_mean(wrong: str, allowed: list[str]) -> str:
+    near = get_close_matches(wrong, allowed, n=1)
+    return f" did you mean '{near[0]}'?" if near else ""
+
+
+def _inside(path: Path) -> str:
+    return f" in {dotted(path[:-1])}" if len(path) > 1 else ""
+
+
+def _shown(node: Node | None) -> str:
+    if node is None or node.value is None:
+        return "null"
+    if isinstance(node.value, tuple):
+        return "a list"
+    if members(node) or isinstance(node.value, dict):
+        return "a mapping"
+    if isinstance(node.value, bool):
+        return "true" if node.value else "false"
+    text = repr(node.value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _meaning(path: Path) -> str:
+    for model in _models_at(path[:-1]):
+        described: FieldInfo | None = model.model_fields.get(str(path[-1]))
+        if described is not None and described.description:
+            return f" ({described.description.rstrip('.')})"
+    return ""
+
+
+def _models_at(path: Path) -> list[type[BaseModel]]:
+    """The models that can stand at a path of the format."""
+    models: list[type[BaseModel]] = [FamilySpec]
+    for key in (step for step in path if isinstance(step, str)):
+        fields = [model.model_fields[key] for model in models if key in model.model_fields]
+        models = [model for field in fields for model in _models_in(field.annotation)]
+    return models
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models_in(argument)

@@ -1,0 +1,143 @@
+"""The message that a parser's events add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tagsmith.events import (
+    Citation,
+    ContentDelta,
+    Diagnostic,
+    Event,
+    ReasoningDelta,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call. `arguments` is a JSON string in the model's own characters, cut short when
+    `complete` is false."""
+
+    index: int
+    id: str
+    name: str
+    arguments: str
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What the model said: `reasoning` and `content` are None where there is none.
+
+    `finish_reason` is the reason the parser was given, told apart as clients expect: "tool_calls"
+    when the turn stopped after complete calls, "length" when a call was cut off. `stop` is the
+    user's stop string that ended the content.
+    """
+
+    reasoning: str | None = None
+    content: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    finish_reason: str | None = None
+    stop: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON-ready values.
+
+        >>> Message(content="Hi").to_dict()["content"]
+        'Hi'
+        """
+        return asdict(self)
+
+    def to_openai(self) -> dict[str, Any]:
+        """The message in the Chat Completions shape.
+
+        >>> Message(content="Hi", finish_reason="stop").to_openai()
+        {'role': 'assistant', 'content': 'Hi'}
+        """
+        from tagsmith.wire import to_openai
+
+        return to_openai(self)
+
+    def to_cohere(self) -> dict[str, Any]:
+        """The message in the Cohere v2 shape.
+
+        >>> Message(content="Hi", finish_reason="stop").to_cohere()
+        {'role': 'assistant', 'content': [{'type': 'text', 'text': 'Hi'}]}
+        """
+        from tagsmith.wire import to_cohere
+
+        return to_cohere(self)
+
+
+@dataclass(slots=True)
+class _Call:
+    start: ToolCallStart
+    fragments: list[str] = field(default_factory=list)
+    complete: bool = False
+
+    def frozen(self) -> ToolCall:
+        start = self.start
+        return ToolCall(start.index, start.id, start.name, "".join(self.fragments), self.complete)
+
+
+class MessageBuilder:
+    """Adds events up to a message.
+
+    >>> builder = MessageBuilder()
+    >>> builder.add([ContentDelta("a"), ContentDelta("b")])
+    >>> builder.message().content
+    'ab'
+    """
+
+    __slots__ = ("_calls", "_citations", "_content", "_diagnostics", "_reasoning")
+
+    def __init__(self) -> None:
+        self._reasoning: list[str] = []
+        self._content: list[str] = []
+        self._calls: list[_Call] = []
+        self._citations: list[Citation] = []
+        self._diagnostics: list[Diagnostic] = []
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Take the next events, in order."""
+        for event in events:
+            if isinstance(event, ContentDelta):
+                self._content.append(event.text)
+            elif isinstance(event, ReasoningDelta):
+                self._reasoning.append(event.text)
+            elif isinstance(event, ToolCallDelta):
+                self._calls[event.index].fragments.append(event.arguments)
+            elif isinstance(event, ToolCallStart):
+                self._calls.append(_Call(event))
+            elif isinstance(event, ToolCallEnd):
+                self._calls[event.index].complete = event.complete
+            elif isinstance(event, Citation):
+                self._citations.append(event)
+            else:
+                self._diagnostics.append(event)
+
+    def message(self, finish_reason: str | None = None, stop: str | None = None) -> Message:
+        """The message so far."""
+        calls = tuple(call.frozen() for call in self._calls)
+        return Message(
+            reasoning="".join(self._reasoning) or None,
+            content="".join(self._content) or None,
+            tool_calls=calls,
+            citations=tuple(self._citations),
+            diagnostics=tuple(self._diagnostics),
+            finish_reason=_finish_reason(finish_reason, calls),
+            stop=stop,
+        )
+
+
+def _finish_reason(reason: str | None, calls: tuple[ToolCall, ...]) -> str | None:
+    if reason != "stop" or not calls:
+        return reason
+    return "tool_calls" if all(call.complete for call in calls) else "length"

@@ -1,0 +1,101 @@
+"""One generation: text or tokens in, events out, a message at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tagsmith.engine.base import Engine
+from tagsmith.engine.tokens import TokenText
+from tagsmith.errors import RequestError
+from tagsmith.events import Diagnostic, DiagnosticCode, Event
+from tagsmith.message import Message, MessageBuilder
+
+_FOLD_EVERY = 4096
+
+
+class Parser:
+    """Reads one generation of a family's output as it arrives. Made by `Family.parser`.
+
+    >>> import tagsmith
+    >>> parser = tagsmith.get_family("Cohere2ForCausalLM").parser()
+    >>> parser.feed("<|START_RESPONSE|>Par"), parser.feed("is.<|END_RESP")
+    ([ContentDelta(text='Par')], [ContentDelta(text='is.')])
+    >>> parser.feed("ONSE|>"), parser.finish("stop"), parser.message.content
+    ([], [], 'Paris.')
+    """
+
+    __slots__ = ("_builder", "_engine", "_finish_reason", "_finished", "_log", "_tokens")
+
+    def __init__(self, engine: Engine, tokens: TokenText | None = None) -> None:
+        self._engine = engine
+        self._tokens = tokens
+        self._builder = MessageBuilder()
+        self._log: list[Event] = []
+        self._finish_reason: str | None = None
+        self._finished = False
+
+    def feed(self, text: str, token_ids: Sequence[int] | None = None) -> list[Event]:
+        """Take the next piece of output and return the events it completes.
+
+        Parameters: `text` is the piece as decoded. `token_ids`, when given, are its tokens; they
+        then decide, and `text` is not read: a marker's own token is the marker, a marker spelled
+        with ordinary tokens is text, and a character cut over tokens is held until it is whole.
+
+        Raises `RequestError` after `finish`, or for `token_ids` without a tokenizer.
+        """
+        if self._finished:
+            raise RequestError("feed", "this parser has finished; make one for each generation")
+        events = self._engine.feed(text) if token_ids is None else self._feed_tokens(token_ids)
+        if events:
+            self._record(events)
+        return events
+
+    def finish(self, reason: str | None = "stop") -> list[Event]:
+        """The output has ended, for this reason; return the last events. Later calls return none."""
+        if self._finished:
+            return []
+        self._finished = True
+        self._finish_reason = reason
+        events: list[Event] = []
+        if self._tokens is not None and self._tokens.finish():
+            message = "the output ends inside a character"
+            events.append(Diagnostic(DiagnosticCode.INCOMPLETE_CHARACTER, message, self.offset))
+        events += self._engine.finish()
+        self._record(events)
+        return events
+
+    @property
+    def message(self) -> Message:
+        """The message so far; whole after `finish`."""
+        self._fold()
+        return self._builder.message(self._finish_reason, self._engine.stop)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether one of the user's stop strings has ended the content: nothing more will come."""
+        return self._engine.stop is not None
+
+    @property
+    def offset(self) -> int:
+        """How many characters of output were read."""
+        return self._engine.offset
+
+    def _feed_tokens(self, token_ids: Sequence[int]) -> list[Event]:
+        if self._tokens is None:
+            raise RequestError("token_ids", "need a tokenizer: family.parser(tokenizer=...)")
+        events: list[Event] = []
+        for text, is_marker in self._tokens.read(token_ids):
+            if is_marker:
+                events += self._engine.feed_marker(text)
+            elif text:
+                events += self._engine.feed_literal(text)
+        return events
+
+    def _record(self, events: list[Event]) -> None:
+        self._log += events
+        if len(self._log) > _FOLD_EVERY:
+            self._fold()
+
+    def _fold(self) -> None:
+        self._builder.add(self._log)
+        self._log.clear()

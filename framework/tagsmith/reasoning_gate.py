@@ -1,0 +1,69 @@
+"""Where reasoning ends in a sequence of token ids: when a server may switch a grammar on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tagsmith.engine.tables import Role, marker_roles
+from tagsmith.spec.models import FamilySpec
+from tagsmith.tokenizers import marker_ids
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningGate:
+    """What marker ids of one tokenizer say about reasoning; markers it does not hold are absent.
+
+    A model that skips thinking, or never closes it, has left reasoning when it opens another
+    region, so those openers end it too.
+    """
+
+    starts: frozenset[int]
+    ends: frozenset[int]
+    other_starts: frozenset[int]
+    turn_starts: frozenset[int]
+    markers: frozenset[int]
+
+    def is_end(self, token_ids: Sequence[int]) -> bool:
+        """Whether the turn that these ids end in is past its reasoning."""
+        for token_id in reversed(token_ids):
+            if token_id in self.ends or token_id in self.other_starts:
+                return True
+            if token_id in self.starts or token_id in self.turn_starts:
+                return False
+        return False
+
+    def count(self, token_ids: Sequence[int]) -> int:
+        """How many tokens of the last turn stand inside reasoning, markers not counted."""
+        count = depth = 0
+        for token_id in token_ids:
+            if token_id not in self.markers:
+                count += depth > 0
+            elif token_id in self.turn_starts:
+                count = depth = 0
+            elif token_id in self.starts:
+                depth += 1
+            elif token_id in self.ends:
+                depth = max(depth - 1, 0)
+            elif token_id in self.other_starts:
+                depth = 0
+        return count
+
+
+def build_reasoning_gate(spec: FamilySpec, tokenizer: Any) -> ReasoningGate:
+    """The gate of a family under a tokenizer."""
+    roles = marker_roles(spec)
+    known = marker_ids(tokenizer, roles)
+
+    def ids(*wanted: Role) -> frozenset[int]:
+        return frozenset(i for i, marker in known.items() if roles[marker] in wanted)
+
+    turn_start = spec.tokens.turn_start
+    return ReasoningGate(
+        starts=ids(Role.REASONING_START),
+        ends=ids(Role.REASONING_END),
+        other_starts=ids(Role.CONTENT_START, Role.CALLS_START),
+        turn_starts=frozenset(i for i, marker in known.items() if marker == turn_start),
+        markers=frozenset(known),
+    )

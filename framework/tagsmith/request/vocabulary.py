@@ -1,0 +1,140 @@
+"""Where schemas stand inside a JSON Schema, and what each keyword may hold.
+
+The drafts in use (4 to 2020-12) agree on nearly all of it; where they differ, every spelling with
+one possible meaning is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
+
+_ONE = frozenset(
+    "items additionalProperties additionalItems contains not if then else propertyNames "
+    "unevaluatedItems unevaluatedProperties contentSchema".split()
+)
+_NAMED = frozenset(
+    "properties patternProperties $defs definitions dependentSchemas dependencies".split()
+)
+_LISTED = frozenset("anyOf oneOf allOf prefixItems items".split())
+
+Path = tuple[str, ...]
+
+
+def subschemas(schema: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """The schemas directly inside one, each with its path from it.
+
+    >>> list(subschemas({"properties": {"a": True}, "items": {}}))
+    [(('properties', 'a'), True), (('items',), {})]
+    """
+    for key, value in schema.items():
+        if key in _LISTED and isinstance(value, list):
+            yield from (((key, str(index)), item) for index, item in enumerate(value))
+        elif key in _NAMED and isinstance(value, dict):
+            # Of `dependencies`, a list names properties and is no schema.
+            named = ((name, item) for name, item in value.items() if not isinstance(item, list))
+            yield from (((key, name), item) for name, item in named)
+        elif key in _ONE:
+            yield (key,), value
+
+
+def walk(schema: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """A schema and every schema inside it, each with its path."""
+    yield path, schema
+    if isinstance(schema, dict):
+        for step, inner in subschemas(schema):
+            yield from walk(inner, path + step)
+
+
+def dotted(path: Path) -> str:
+    """A path for people, led by a dot.
+
+    >>> dotted(("properties", "city"))
+    '.properties.city'
+    """
+    return "".join(f".{step}" for step in path)
+
+
+def resolve(root: Any, reference: str) -> Any:
+    """What a reference of the form `#` or `#/...` points at.
+
+    Raises:
+        KeyError: it points at nothing.
+    """
+    from urllib.parse import unquote
+
+    value = root
+    for step in unquote(reference).removeprefix("#").split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            raise KeyError(reference)
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return _is_number(value) and value >= 0 and value == int(value)
+
+
+def _is_string_list(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_type(value: Any) -> bool:
+    names = value if isinstance(value, list) else [value]
+    return bool(names) and all(isinstance(name, str) and name in TYPES for name in names)
+
+
+def _is_schema(value: Any) -> bool:
+    return isinstance(value, dict | bool)
+
+
+def _is_schema_map(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_schema_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value)
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+Rule = tuple[Callable[[Any], bool], str]
+
+
+def _rules() -> dict[str, Rule]:
+    groups: list[tuple[str, Callable[[Any], bool], str]] = [
+        (" ".join(_ONE - {"items"}), _is_schema, "a schema"),
+        (" ".join(_NAMED), _is_schema_map, "an object of schemas"),
+        (" ".join(_LISTED - {"items"}), _is_schema_list, "a list of one schema or more"),
+        ("items", lambda v: _is_schema(v) or _is_schema_list(v), "a schema"),
+        ("type", _is_type, "one of " + ", ".join(TYPES) + ", or a list of them"),
+        ("enum", lambda v: isinstance(v, list) and bool(v), "a list of one value or more"),
+        ("required", _is_string_list, "a list of property names"),
+        ("minimum maximum exclusiveMinimum exclusiveMaximum", _is_number, "a number"),
+        ("multipleOf", lambda v: _is_number(v) and v > 0, "a number above 0"),
+        (
+            "minLength maxLength minItems maxItems minProperties maxProperties minContains "
+            "maxContains",
+            _is_count,
+            "a whole number from 0",
+        ),
+        ("uniqueItems", lambda v: isinstance(v, bool), "true or false"),
+        ("$ref $dynamicRef $id $anchor $dynamicAnchor pattern format", _is_string, "a string"),
+    ]
+    return {key: (test, allowed) for keys, test, allowed in groups for key in keys.split()}
+
+
+RULES: dict[str, Rule] = _rules()
+"""For each keyword: whether a value fits, and what fits."""

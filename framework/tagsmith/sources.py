@@ -1,0 +1,182 @@
+"""From a citation's positions to the documents and tool results that the user knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tagsmith.errors import RequestError
+from tagsmith.spec.models import KeyMap
+
+Position = tuple[int, int]
+Source = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMap:
+    """What stands at each (bucket, index) position of one conversation.
+
+    Example: the first document of a request stands at (0, 0).
+
+    >>> sources = build_source_map(KeyMap(), documents=[{"id": "a", "data": {"text": "x"}}])
+    >>> sources.resolve([(0, 0), (0, 7)])
+    ([{'type': 'document', 'id': 'a', 'document': {'id': 'a', 'text': 'x'}}], [(0, 7)])
+    """
+
+    entries: Mapping[Position, Source]
+    fallback_ids: Mapping[Position, str] = field(default_factory=dict)
+    """What a source that has no id of its own is called in a citation."""
+
+    def resolve(self, positions: Iterable[Position]) -> tuple[list[Source], list[Position]]:
+        """The sources at these positions, each once and in order, and the positions without one."""
+        found: dict[Position, Source] = {}
+        missing: list[Position] = []
+        for position in positions:
+            source = self.entries.get(position)
+            if source is None:
+                missing.append(position)
+            else:
+                found[position] = self._named(position, source)
+        return list(found.values()), missing
+
+    def _named(self, position: Position, source: Source) -> Source:
+        fallback = self.fallback_ids.get(position)
+        return {**source, "id": fallback} if fallback and source.get("id") is None else dict(source)
+
+
+def build_source_map(
+    key_map: KeyMap,
+    *,
+    documents: Sequence[Any] | None = None,
+    messages: Sequence[Any] | None = None,
+) -> SourceMap:
+    """Number the sources of a request as the family does.
+
+    The documents take their bucket when there are any. Each tool call id takes the next bucket
+    where the history first shows it, and every content block of its tool messages one slot.
+
+    Parameters: `documents` and `messages` in the Cohere v2 or the Chat Completions shape.
+    Raises `RequestError` when one of them is not a list.
+    """
+    entries: dict[Position, Source] = {}
+    names: dict[Position, str] = {}
+    docs = _sequence("documents", documents)
+    for index, document in enumerate(docs):
+        identifier, data = _document(document)
+        position = (key_map.documents.bucket, index)
+        entries[position] = {"type": "document", "id": identifier, "document": data}
+        if key_map.documents.fallback_id is not None:
+            names[position] = key_map.documents.fallback_id.replace("{index}", str(index))
+    next_bucket = key_map.documents.bucket + 1 if docs else 0
+    buckets: dict[str, int] = {}
+    slots: dict[str, int] = {}
+    for message in _sequence("messages", messages):
+        for call_id, blocks in _tool_ids(_mapping(message)):
+            if call_id not in buckets:
+                buckets[call_id] = next_bucket
+                slots[call_id] = 0
+                next_bucket += 1
+            for block in blocks:
+                entries[buckets[call_id], slots[call_id]] = _tool_source(block)
+                slots[call_id] += 1
+    return SourceMap(entries, names)
+
+
+def read_source_map(given: Mapping[Any, Any]) -> SourceMap:
+    """Read a ready-made map: keys `(0, 1)` or `"0:1"`, or a mapping or list for each bucket.
+
+    >>> read_source_map({"0:1": {"id": "a"}}).entries == read_source_map({0: {1: {"id": "a"}}}).entries
+    True
+
+    Raises `RequestError` for a key or value of another shape.
+    """
+    entries: dict[Position, Source] = {}
+    for key, value in given.items():
+        for position, source in _expand(key, value):
+            if not isinstance(source, Mapping):
+                raise RequestError("source_map", f"the source at {position} is not a mapping")
+            entries[position] = dict(source)
+    return SourceMap(entries)
+
+
+def _expand(key: Any, value: Any) -> Iterable[tuple[Position, Any]]:
+    try:
+        if isinstance(key, tuple):
+            bucket, index = key
+            return [((int(bucket), int(index)), value)]
+        if isinstance(key, str) and ":" in key:
+            bucket, _, index = key.partition(":")
+            return [((int(bucket), int(index)), value)]
+        slots = value.items() if isinstance(value, Mapping) else enumerate(value)
+        return [((int(key), int(index)), source) for index, source in slots]
+    except (TypeError, ValueError):
+        raise RequestError(
+            "source_map",
+            f'cannot read the key {key!r}; use (bucket, index), "bucket:index",'
+            " or a bucket that holds a list or mapping of sources",
+        ) from None
+
+
+def _sequence(field: str, value: Sequence[Any] | None) -> Sequence[Any]:
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
+        raise RequestError(field, f"must be a list, not {type(value).__name__}")
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """A mapping, a pydantic object as a mapping, or an empty mapping for anything else."""
+    if isinstance(value, Mapping):
+        return value
+    dump = getattr(value, "model_dump", None)
+    dumped = dump() if callable(dump) else {}
+    return dumped if isinstance(dumped, Mapping) else {}
+
+
+def _tool_source(block: Any) -> Source:
+    if isinstance(block, str):
+        return {"type": "tool", "id": None, "tool_output": {"content": block}}
+    fields = _mapping(block)
+    if fields.get("type") == "document" or "document" in fields:
+        identifier, data = _document(fields.get("document"))
+        return {"type": "tool", "id": identifier, "tool_output": data}
+    if isinstance(fields.get("text"), str):
+        return {"type": "tool", "id": None, "tool_output": {"content": fields["text"]}}
+    return {"type": "tool", "id": None, "tool_output": dict(fields)}
+
+
+def _document(document: Any) -> tuple[str | None, dict[str, Any]]:
+    """A document's id and fields, from a string, `{id, data}` or a flat mapping."""
+    if isinstance(document, str):
+        return None, {"text": document}
+    fields = dict(_mapping(document))
+    identifier = fields.pop("id", None)
+    data = fields.get("data", fields)
+    body = {"text": data} if isinstance(data, str) else dict(_mapping(data))
+    if identifier is None or identifier == "":
+        return None, body
+    return str(identifier), {"id": str(identifier), **body}
+
+
+def _tool_ids(message: Mapping[str, Any]) -> Iterable[tuple[str, Sequence[Any]]]:
+    """The tool call ids that one message shows, each with the result blocks it brings."""
+    if message.get("role") == "tool":
+        call_id = message.get("tool_call_id")
+        if call_id is not None:
+            yield str(call_id), _blocks(message.get("content"))
+        return
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, Sequence) and not isinstance(calls, str) else ():
+        call_id = _mapping(call).get("id")
+        if call_id is not None:
+            yield str(call_id), ()
+
+
+def _blocks(content: Any) -> Sequence[Any]:
+    if content is None:
+        return ()
+    if isinstance(content, Sequence) and not isinstance(content, str | bytes):
+        return content
+    return (content,)

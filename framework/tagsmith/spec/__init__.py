@@ -1,0 +1,1 @@
+"""The family format: models and the named values they allow."""

@@ -1,0 +1,99 @@
+"""The named values of the family format: what can be chosen, and nothing else."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class EngineName(StrEnum):
+    """What runs a family over text."""
+
+    NATIVE = "native"
+    MELODY = "melody"
+
+
+class MelodyPreset(StrEnum):
+    """A preset of cohere-melody."""
+
+    CMD3 = "cmd3"
+    CMD4 = "cmd4"
+    CMD5 = "cmd5"
+
+
+class InitialRegion(StrEnum):
+    """What text is before any marker has said otherwise."""
+
+    CONTENT = "content"
+    REASONING = "reasoning"
+
+
+class CallLayout(StrEnum):
+    """How tool calls are written inside their region."""
+
+    JSON = "json"
+
+
+class Container(StrEnum):
+    """What holds the calls of a `json` region when the grammar writes them; both are always read."""
+
+    ARRAY = "array"
+    OBJECT = "object"
+
+
+class IdGeneration(StrEnum):
+    """Where a call's id comes from when the output gives none: its index in the output."""
+
+    INDEX = "index"
+
+
+class OnMalformed(StrEnum):
+    """What becomes of text in a tool-call region that is no call."""
+
+    CONTENT = "content"
+    DROP = "drop"
+
+
+class OnTruncated(StrEnum):
+    """What becomes of a call whose arguments were cut off.
+
+    `keep` streams arguments as they arrive and marks the call incomplete; `drop` holds a call back
+    until it is complete.
+    """
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+class OnUnknownTool(StrEnum):
+    """What becomes of a call to a tool that the request does not name."""
+
+    KEEP = "keep"
+    CONTENT = "content"
+
+
+class Trim(StrEnum):
+    """Which whitespace (space, tab, newline, carriage return) of a stretch of text is dropped."""
+
+    KEEP = "keep"
+    END = "end"
+    BOTH = "both"
+
+
+class Join(StrEnum):
+    """What stands between two stretches of the same text."""
+
+    NOTHING = "nothing"
+    NEWLINE = "newline"
+    BLANK_LINE = "blank-line"
+
+
+class ToolResultSlots(StrEnum):
+    """What takes one result slot of a tool call's bucket in the citation numbering."""
+
+    EVERY_CONTENT_BLOCK = "every-content-block"
+
+
+class ToolResultBucket(StrEnum):
+    """Which bucket of the citation numbering a tool call's results go to."""
+
+    NEXT_UNSEEN_TOOL_CALL = "next-unseen-tool-call"
