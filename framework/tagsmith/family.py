@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tagsmith.engine.base import Context, Engine
+from tagsmith.engine.melody import MelodyEngine
 from tagsmith.engine.native import NativeEngine, NativeProgram, compile_native
 from tagsmith.engine.spans import Span, SpanMap
 from tagsmith.engine.tables import marker_roles
@@ -213,8 +214,11 @@ class Family:
     def _engine(
         self, name: str | None, context: Context, token_markers: frozenset[str]
     ) -> Engine:
-        if (name or self.spec.engine) == EngineName.NATIVE:
+        chosen = name or self.spec.engine
+        if chosen == EngineName.NATIVE:
             return NativeEngine(self._native, context, token_markers=token_markers)
+        if chosen == EngineName.MELODY:
+            return MelodyEngine(self._native, context, token_markers=token_markers)
         raise RequestError("engine", f"unknown engine {name!r}; use native or melody")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -56,19 +57,28 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"there is no command '{args[0]}'; there are: {known}", ctx)
         return super().resolve_command(ctx, args)
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
         """Run, and end the process with the exit code."""
+        name = prog_name or "tagsmith"
         if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
-        sys.exit(self._run(*args, **extra))
+            return super().main(args, name, complete_var, standalone_mode=False, **extra)
+        sys.exit(self._run(args, name, complete_var, **extra))
 
-    def _run(self, *args: Any, **extra: Any) -> int:
+    def _run(
+        self, args: Sequence[str] | None, name: str, complete_var: str | None, **extra: Any
+    ) -> int:
         for stream in (sys.stdout, sys.stderr):
             # A terminal that cannot show a character must not end the command.
             getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
-        extra["prog_name"] = extra.get("prog_name") or "tagsmith"
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = super().main(args, name, complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:
             return _report(_told(error))
         except (TagsmithError, OSError) as error:

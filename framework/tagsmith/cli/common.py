@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -166,6 +166,25 @@ def read_json_list(path: str) -> list[Any]:
 def echo_json(value: Any) -> None:
     """Print a value as JSON for machines: two spaces of indent, characters as they are."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def echo_table(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows of the same keys as a table for people, under the keys in capitals."""
+    if not rows:
+        click.echo("none")
+        return
+    cells = [[key.upper() for key in rows[0]]]
+    cells += [[_cell(value) for value in row.values()] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        click.echo("  ".join(padded).rstrip())
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
+    return "-" if value in (None, "") else one_line(str(value))
 
 
 def _read_stdin() -> bytes:

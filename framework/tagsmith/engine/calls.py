@@ -62,7 +62,7 @@ class CallSink:
         if self.spans is not None:
             self.spans.mark(at, at + len(text), kind)
         if call.as_text:
-            self.content.text(text, at, self.out)
+            self.content.give_back(text, at, self.out)
         elif not call.announced:
             call.raw.append(Held(text, at))
 
@@ -136,7 +136,7 @@ class CallSink:
     def leftover(self, text: str, at: int) -> None:
         """Text of the region that belongs to no call."""
         if self._give_back and self.policies.on_malformed is OnMalformed.CONTENT:
-            self.content.text(text, at, self.out)
+            self.content.give_back(text, at, self.out)
         else:
             self._mark(at, at + len(text), SpanKind.DROPPED)
 
@@ -146,7 +146,7 @@ class CallSink:
             self._complained = True
             message = "a tool-call region under tool_choice none is shown as content"
             self.diagnose(DiagnosticCode.UNEXPECTED_CALL, message, at)
-        self.content.text(text, at, self.out)
+        self.content.give_back(text, at, self.out)
 
     def between(self, text: str, at: int) -> None:
         """Blanks, brackets and commas around calls."""
@@ -218,7 +218,7 @@ class CallSink:
     def _show_raw(self, call: OpenCall) -> None:
         for piece in call.raw:
             if call.as_text:
-                self.content.text(piece.text, piece.at, self.out)
+                self.content.give_back(piece.text, piece.at, self.out)
             else:
                 self.leftover(piece.text, piece.at)
         call.raw.clear()

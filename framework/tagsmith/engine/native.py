@@ -18,6 +18,7 @@ from tagsmith.engine.spans import SpanKind, SpanMap
 from tagsmith.engine.tables import Role, Scanners, Tables, build_tables, scanners_for
 from tagsmith.engine.text import WHITESPACE, TextSink
 from tagsmith.events import ContentDelta, Diagnostic, DiagnosticCode, Event, ReasoningDelta, Target
+from tagsmith.sources import Position
 from tagsmith.spec.models import FamilySpec, ToolCalls
 from tagsmith.spec.policies import CallLayout
 
@@ -197,7 +198,7 @@ class NativeEngine:
         found = scanner.find(text, pos, final=final)
         start, end, literal = found or (len(text), len(text), None)
         if start > pos:
-            self._sink.text(text[pos:start], self._base + pos, out)
+            self._show(text[pos:start], self._base + pos, out)
             if self._stopped:
                 return start, True
         if literal is None:
@@ -276,24 +277,31 @@ class NativeEngine:
     ) -> tuple[int, bool]:
         """Read a closing tag whose fixed start is `text[start:end]`."""
         tag = self._program.close.read(text, end, final=final)
-        is_open = bool(self._sink.citations)
         if tag.kind is CloseKind.UNDECIDED:
             return start, False
+        is_open = bool(self._sink.citations)
         if tag.kind is CloseKind.TEXT or (tag.kind is CloseKind.MALFORMED and not is_open):
-            self._sink.text(text[start:end], self._base + start, out)
+            self._show(text[start:end], self._base + start, out)
             return end, True
         at = self._base + start
         self._mark(at, self._base + tag.end, SpanKind.CITATION_MARKUP)
-        if tag.kind is CloseKind.POSITIONS and is_open:
-            span = self._sink.close_citation()
-            target = self._sink.target
-            out += citation_events(span, target, tag.positions, self._sources, at)
-            return tag.end, True
-        if is_open:
-            self._sink.close_citation()
-        message = "no list of positions" if is_open else "closes no cited span"
-        out.append(Diagnostic(DiagnosticCode.MALFORMED_CITATION, message, at))
+        self._cite(tag.positions, at, out)
         return tag.end, True
+
+    def _cite(self, positions: tuple[Position, ...], at: int, out: list[Event]) -> None:
+        """End the innermost cited span with a closing tag at offset `at`."""
+        sink = self._sink
+        is_open = bool(sink.citations)
+        span = sink.close_citation() if is_open else None
+        if span is not None and positions:
+            out += citation_events(span, sink.target, positions, self._sources, at)
+        else:
+            message = "no list of positions" if is_open else "closes no cited span"
+            out.append(Diagnostic(DiagnosticCode.MALFORMED_CITATION, message, at))
+
+    def _show(self, text: str, at: int, out: list[Event]) -> None:
+        """Show text of a text region, which stands at offset `at`."""
+        self._sink.text(text, at, out)
 
     def _follow_prompt(self, context: Context) -> None:
         """Start where the prompt's own part of this turn leaves off."""

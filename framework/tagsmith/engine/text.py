@@ -77,14 +77,18 @@ class TextSink:
 
     def text(self, text: str, at: int, out: list[Event]) -> None:
         """Show `text`, which stands at offset `at` of the output."""
+        if not self.stops:
+            self.give_back(text, at, out)
+        elif self.stopped is not None:
+            self._drop(Held(text, at), SpanKind.AFTER_STOP)
+        else:
+            self._text_before_stop(text, at, out, final=False)
+
+    def give_back(self, text: str, at: int, out: list[Event]) -> None:
+        """Show text of a tool-call region that is no call; stop strings do not count in it."""
         if self.spans is not None:
             self.spans.mark(at, at + len(text), self._kind)
-        if self.stopped is not None:
-            self._drop(Held(text, at), SpanKind.AFTER_STOP)
-        elif self.stops:
-            self._text_before_stop(text, at, out, final=False)
-        else:
-            self._trimmed(text, at, out)
+        self._trimmed(text, at, out)
 
     def end_stretch(self, out: list[Event]) -> None:
         """A region boundary: what was held for a stop is text, trailing whitespace is dropped."""
@@ -134,7 +138,7 @@ class TextSink:
             shown, rest = piece.text[:keep], piece.text[keep:]
             keep -= len(shown)
             if shown:
-                self._trimmed(shown, piece.at, out)
+                self.give_back(shown, piece.at, out)
             if rest:
                 left = Held(rest, piece.at + len(shown))
                 if found is not None and found[2] is not None:

@@ -1,18 +1,18 @@
 """String patterns: from the regular expressions of JSON Schema to the grammar's.
 
-A schema's pattern may match anywhere in the value; the grammar's matches the whole, and over the
-characters as written, between the quotes. So what is not anchored is opened up, and what would
-put a bare quote, backslash or control character into a string is refused.
+A schema's pattern may match anywhere in the value; the grammar's matches the whole value, over the
+characters as written between the quotes. So what is not anchored is opened up, and what would put
+a bare quote, backslash or control character into a string is not held to be a pattern at all.
 """
 
 from __future__ import annotations
 
 import re
 
-_NEGATED_CLASS = re.compile(r"\[\^(?:\\.|[^\]\\])*\]")
+_NEGATED_CLASS = re.compile(r"\[\^(?:\\.|[^\]\\])*\]", re.DOTALL)
 _NEEDS_ESCAPE = re.compile(r'["\x00-\x1f]|\\[\\nrtfv0xuc]')
 _UNKNOWN = re.compile(r"\(\?(?:[=!]|<[=!])|\\[bBpPkAzZ1-9]")
-_LITERAL = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
+_ATOM = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
 def pattern_problem(pattern: str) -> str | None:
@@ -23,14 +23,18 @@ def pattern_problem(pattern: str) -> str | None:
     >>> pattern_problem("^(?=a)b")
     'it uses lookaround, word boundaries, back references or Unicode classes'
     """
-    if _UNKNOWN.search(pattern):
+    try:
+        re.compile(pattern.replace("(?<", "(?P<") if "(?<" in pattern else pattern)
+    except re.error:
+        known = False
+    else:
+        known = not _UNKNOWN.search(pattern)
+    if not known:
         return "it uses lookaround, word boundaries, back references or Unicode classes"
     if _NEEDS_ESCAPE.search(_NEGATED_CLASS.sub("", pattern)):
         return "it matches quotes, backslashes or control characters, which JSON writes escaped"
-    try:
-        re.compile(pattern.replace("(?<", "(?P<"))
-    except re.error as error:
-        return f"it is no regular expression ({error})"
+    if any(char in _blanked(branch)[1:-1] for branch in _branches(pattern) for char in "^$"):
+        return "it holds an anchor inside"
     return None
 
 
@@ -38,18 +42,17 @@ def whole_value(pattern: str) -> str:
     """The same pattern for a match of the whole value.
 
     >>> whole_value("^https?://")
-    '^https?://.*$'
+    'https?://.*'
     >>> whole_value("^a|b$")
-    '^a.*|.*b$'
+    'a.*|.*b'
     """
     return "|".join(_opened(branch) for branch in _branches(pattern))
 
 
 def _opened(branch: str) -> str:
-    ends = branch.endswith("$") and not _blanked(branch).endswith("_")
-    # With no anchor at all the bare pattern is left to start and end where it likes, too.
-    start = branch if branch.startswith("^") else (".*" if ends else "^.*") + branch
-    return start if ends else start + (".*" if not branch.startswith("^") else ".*$")
+    starts, ends = branch.startswith("^"), _blanked(branch).endswith("$")
+    body = branch[starts : len(branch) - ends]
+    return ("" if starts else ".*") + body + ("" if ends else ".*")
 
 
 def _branches(pattern: str) -> list[str]:
@@ -65,4 +68,4 @@ def _branches(pattern: str) -> list[str]:
 
 def _blanked(pattern: str) -> str:
     """The pattern with every escape and character class written over."""
-    return _LITERAL.sub(lambda match: "_" * len(match.group()), pattern)
+    return _ATOM.sub(lambda match: "_" * len(match.group()), pattern)

@@ -120,7 +120,7 @@ def _walk(path: Traversable) -> Iterator[Traversable]:
 
 def identity(path: Traversable) -> str:
     """What tells two files apart, however they were reached."""
-    return str(path.resolve()) if isinstance(path, Path) else str(path)
+    return os.path.realpath(path) if isinstance(path, Path) else str(path)
 
 
 def _read_limited(path: Traversable) -> bytes:

@@ -59,6 +59,20 @@ def dotted(path: Path) -> str:
     return "".join(steps).removeprefix(".")
 
 
+def shown(node: Node | None) -> str:
+    """A value as an error names it: short, and without what is inside it."""
+    if node is None or node.value is None:
+        return "null"
+    if isinstance(node.value, tuple):
+        return "a list"
+    if isinstance(node.value, Mapping):
+        return "a mapping"
+    if isinstance(node.value, bool):
+        return "true" if node.value else "false"
+    text = repr(node.value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def descend(node: Node, path: Path) -> Node | None:
     """The value at a path, or None where there is none."""
     for step in path:

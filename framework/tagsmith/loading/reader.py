@@ -13,7 +13,7 @@ import yaml
 
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError, Location
-from tagsmith.loading.nodes import Member, Node
+from tagsmith.loading.nodes import Member, Node, shown
 from tagsmith.loading.scalars import ScalarError, is_merge_key, resolve_scalar
 
 MAX_DEPTH = 32
@@ -117,12 +117,13 @@ class _Builder:
 
     def _alias(self, event: yaml.AliasEvent) -> None:
         location = self._at(event)
-        node = self._anchors.get(event.anchor)
+        anchor = event.anchor or ""
+        node = self._anchors.get(anchor)
         if node is None:
-            inside = event.anchor in self._anchors
+            inside = anchor in self._anchors
             reason = "stands inside the value it names" if inside else "names no anchor before it"
             raise FamilyFileError(
-                Code.BAD_ALIAS, f"alias '*{event.anchor}' {reason}; write the value out", location
+                Code.BAD_ALIAS, f"alias '*{anchor}' {reason}; write the value out", location
             )
         self._check_depth(node.height, location)
         self._count(node.size, location)
@@ -134,7 +135,7 @@ class _Builder:
             value = resolve_scalar(event.value, is_plain=_is_plain(event))
         except ScalarError as error:
             self._refuse(Code.BAD_SCALAR, str(error), location)
-            value = event.value
+            value = event.value.encode("utf-8", "replace").decode("utf-8")
         return Node(value, location)
 
     def _is_merge_key(self, event: yaml.ScalarEvent) -> bool:
@@ -170,8 +171,7 @@ class _Builder:
             what = "the merge key '<<' is not read; write the keys out, or use 'extends'"
             self._refuse(Code.MERGE_KEY, what, node.location)
         elif not isinstance(node.value, str):
-            shown = "a list or mapping" if isinstance(node.value, tuple | dict) else node.value
-            what = f"a key must be a string, not {shown}; quote it"
+            what = f"a key must be a string, not {shown(node)}; quote it"
             self._refuse(Code.KEY_NOT_TEXT, what, node.location)
         elif node.value in frame.found:
             first = frame.found[node.value].key_location
@@ -187,8 +187,7 @@ class _Builder:
 
     def _check_depth(self, height: int, location: Location) -> None:
         if len(self._stack) + height > MAX_DEPTH:
-            what = f"nested more than {MAX_DEPTH} deep; a family needs far less"
-            raise FamilyFileError(Code.TOO_DEEP, what, location)
+            raise _too_deep(location)
 
     def _count(self, values: int, location: Location) -> None:
         self._values += values
@@ -198,14 +197,16 @@ class _Builder:
 
     def _refuse_tag(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
         if event.tag is not None:
-            what = f"tag '{event.tag}' is not read; remove it, and quote the value if it is text"
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            what = f"tag '{tag}' is not read; remove it, and quote the value if it is text"
             self._refuse(Code.TAG, what, self._at(event))
 
     def _refuse(self, code: Code, message: str, location: Location) -> None:
         self.problems.append(FamilyFileError(code, message, location))
 
     def _at(self, event: yaml.Event) -> Location:
-        return Location(self.file, event.start_mark.line + 1, event.start_mark.column + 1)
+        mark = event.start_mark
+        return Location(self.file, mark.line + 1, mark.column + 1) if mark else Location(self.file)
 
 
 def _is_plain(event: yaml.ScalarEvent) -> bool:
@@ -219,8 +220,15 @@ def _syntax_error(error: yaml.YAMLError, text: str, file: str) -> FamilyFileErro
         location = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
     else:
         message, location = _reader_error(error, text, file)
+    if "nesting depth" in message:  # libyaml's own limit, where it reads ahead of us
+        return _too_deep(location)
     what = f"not YAML ({message}); mend the text here or just before"
     return FamilyFileError(Code.SYNTAX, what, location)
+
+
+def _too_deep(location: Location) -> FamilyFileError:
+    what = f"nested more than {MAX_DEPTH} deep; a family needs far less"
+    return FamilyFileError(Code.TOO_DEEP, what, location)
 
 
 def _reader_error(error: yaml.YAMLError, text: str, file: str) -> tuple[str, Location]:

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError, Location
 from tagsmith.loading.consistency import findings
-from tagsmith.loading.nodes import Node, Path, descend, dotted, locate, locate_key, members, plain
+from tagsmith.loading.nodes import Node, Path, descend, dotted, locate, locate_key, plain, shown
 from tagsmith.spec.models import FORMAT_VERSION, FamilySpec
 
 _CLOSE_MARKUP = ("citations", "markup", "close")
@@ -29,7 +29,10 @@ _TYPE_NAMES = {
 _RANGES = {
     "string_too_short": "must not be empty",
     "too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_long": "must have at most {max_length} entries",
     "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
 }
 
 
@@ -78,7 +81,7 @@ def _version_problem(root: Node) -> FamilyFileError | None:
     newer = type(node.value) is int and node.value > FORMAT_VERSION
     mend = "upgrade tagsmith, or write" if newer else "write"
     what = (
-        f"tagsmith: {_shown(node)} is not a version of the format that this tagsmith reads; "
+        f"tagsmith: {shown(node)} is not a version of the format that this tagsmith reads; "
         f"{mend} 'tagsmith: {FORMAT_VERSION}'"
     )
     return FamilyFileError(Code.FORMAT_VERSION, what, node.location)
@@ -124,33 +127,35 @@ def _wrong_type(root: Node, path: Path, detail: ErrorDetails) -> _Described:
     wanted = _TYPE_NAMES[detail["type"]]
     quotable = wanted == "a string" and node is not None and isinstance(node.value, int | float)
     mend = "; quote it" if quotable else ""
-    return Code.WRONG_TYPE, f"{dotted(path)} must be {wanted}, not {_shown(node)}{mend}"
+    return Code.WRONG_TYPE, f"{dotted(path)} must be {wanted}, not {shown(node)}{mend}"
 
 
 def _not_allowed(root: Node, path: Path, detail: ErrorDetails) -> _Described:
     node = descend(root, path)
     expected = str(detail["ctx"]["expected"])
     near = _did_you_mean(str(node.value) if node else "", re.findall("'([^']*)'", expected))
-    shown = _shown(node)
-    return Code.NOT_ALLOWED, f"{dotted(path)}: {shown} is not allowed;{near} allowed: {expected}"
+    return (
+        Code.NOT_ALLOWED,
+        f"{dotted(path)}: {shown(node)} is not allowed;{near} allowed: {expected}",
+    )
 
 
 def _pattern(root: Node, path: Path, detail: ErrorDetails) -> _Described:
-    shown = _shown(descend(root, path))
+    value = shown(descend(root, path))
     if tuple(path) == _CLOSE_MARKUP:
         what = "must hold '{positions}' once, with text on both sides, such as '</co: {positions}>'"
-        return Code.CLOSE_WITHOUT_POSITIONS, f"{dotted(path)}: {shown} {what}"
+        return Code.CLOSE_WITHOUT_POSITIONS, f"{dotted(path)}: {value} {what}"
     wanted = detail["ctx"]["pattern"]
-    return Code.PATTERN, f"{dotted(path)}: {shown} does not match {wanted}{_meaning(path)}"
+    return Code.PATTERN, f"{dotted(path)}: {value} does not match {wanted}{_meaning(path)}"
 
 
 def _out_of_range(root: Node, path: Path, detail: ErrorDetails) -> _Described:
     rule = _RANGES[detail["type"]].format(**detail.get("ctx", {}))
-    return Code.OUT_OF_RANGE, f"{dotted(path)} {rule}, not {_shown(descend(root, path))}"
+    return Code.OUT_OF_RANGE, f"{dotted(path)} {rule}, not {shown(descend(root, path))}"
 
 
 def _other(root: Node, path: Path, detail: ErrorDetails) -> _Described:
-    return Code.NOT_ALLOWED, f"{dotted(path)}: {detail['msg']}{_meaning(path)}"
+    return Code.NOT_ALLOWED, f"{dotted(path) or 'the family'}: {detail['msg']}"
 
 
 _DESCRIBE: dict[str, Callable[[Node, Path, ErrorDetails], _Described]] = {
@@ -169,19 +174,6 @@ def _did_you_mean(wrong: str, allowed: list[str]) -> str:
 
 def _inside(path: Path) -> str:
     return f" in {dotted(path[:-1])}" if len(path) > 1 else ""
-
-
-def _shown(node: Node | None) -> str:
-    if node is None or node.value is None:
-        return "null"
-    if isinstance(node.value, tuple):
-        return "a list"
-    if members(node) or isinstance(node.value, dict):
-        return "a mapping"
-    if isinstance(node.value, bool):
-        return "true" if node.value else "false"
-    text = repr(node.value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _meaning(path: Path) -> str:

@@ -35,7 +35,8 @@ def read_tools(tools: Any) -> tuple[Tool, ...] | None:
         tools = from_json(tools, FIELD)
     if not isinstance(tools, Sequence) or isinstance(tools, str | bytes | bytearray):
         raise RequestError(
-            FIELD, f"expected a list of tools, not {type(tools).__name__}; put a single one in [...]"
+            FIELD,
+            f"expected a list of tools, not {type(tools).__name__}; put a single one in [...]",
         )
     read = tuple(_read_tool(tool, index) for index, tool in enumerate(tools))
     seen: set[str] = set()

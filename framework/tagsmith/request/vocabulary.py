@@ -8,17 +8,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import unquote
 
 TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 
-_ONE = frozenset(
-    "items additionalProperties additionalItems contains not if then else propertyNames "
-    "unevaluatedItems unevaluatedProperties contentSchema".split()
-)
-_NAMED = frozenset(
-    "properties patternProperties $defs definitions dependentSchemas dependencies".split()
-)
-_LISTED = frozenset("anyOf oneOf allOf prefixItems items".split())
+_ONE = {
+    "items",
+    "additionalProperties",
+    "additionalItems",
+    "contains",
+    "not",
+    "if",
+    "then",
+    "else",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+}
+_NAMED = {
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "dependencies",
+}
+_LISTED = {"anyOf", "oneOf", "allOf", "prefixItems", "items"}
+
+ANNOTATIONS = {
+    "$schema",
+    "$id",
+    "$comment",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "example",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "nullable",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+}
+"""Keywords that say nothing about which values fit."""
 
 Path = tuple[str, ...]
 
@@ -63,14 +98,14 @@ def resolve(root: Any, reference: str) -> Any:
     Raises:
         KeyError: it points at nothing.
     """
-    from urllib.parse import unquote
-
     value = root
     for step in unquote(reference).removeprefix("#").split("/")[1:]:
         step = step.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict) and step in value:
             value = value[step]
-        elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
+        elif (
+            isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value)
+        ):
             value = value[int(step)]
         else:
             raise KeyError(reference)

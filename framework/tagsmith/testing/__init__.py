@@ -12,6 +12,7 @@ from tagsmith.testing.cases import (
     CaseFileError,
     ExpectedCall,
     ExpectedCitation,
+    case_file_schema_text,
     load_cases,
 )
 from tagsmith.testing.check import check_case
@@ -26,7 +27,7 @@ from tagsmith.testing.cutting import (
     whole,
 )
 from tagsmith.testing.driver import Run, run, run_tokens
-from tagsmith.testing.tokenizer import MockTokenizer, family_markers
+from tagsmith.testing.tokenizer import MockTokenizer
 
 __all__ = [
     "Case",
@@ -40,9 +41,9 @@ __all__ = [
     "by_n_tokens",
     "by_size",
     "by_token",
+    "case_file_schema_text",
     "check_case",
     "every_two_way",
-    "family_markers",
     "load_cases",
     "random_cuts",
     "run",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from importlib.resources.abc import Traversable
@@ -15,6 +16,7 @@ from pydantic_core import ErrorDetails
 from tagsmith.errors import TagsmithError
 from tagsmith.events import DiagnosticCode, Target
 from tagsmith.spec.models import NonEmpty, SpecModel
+from tagsmith.spec.schema import DIALECT
 
 
 class CaseFileError(TagsmithError, ValueError):
@@ -52,11 +54,7 @@ class ExpectedCitation(SpecModel):
 
 
 class Case(SpecModel):
-    """One output, the request it answers, and the message it must give.
-
-    >>> Case(id="greeting", family="cohere-command-a", text="Hi", content="Hi").finish_reason
-    'stop'
-    """
+    """One output, the request it answers, and the message it must give."""
 
     id: NonEmpty
     """The case's name, unique in its file."""
@@ -126,6 +124,13 @@ def load_cases(path: str | Path | Traversable, families: Mapping[str, str] = {})
             f"{file}: ids that come twice: {', '.join(repeated)}; rename one of each"
         )
     return [_with_family(case, families) for case in cases]
+
+
+def case_file_schema_text() -> str:
+    """The JSON Schema of a case file, draft 2020-12, as the text of its file."""
+    title = {"$schema": DIALECT, "title": "Tagsmith cases", "description": "A list of cases."}
+    schema = title | CaseFile.json_schema()
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def _yaml(file: Path | Traversable) -> Any:

@@ -4,10 +4,9 @@ split over tokens, and every marker is one token, so it differs from the same te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tagsmith.family import Family
-from tagsmith.spec.models import FamilySpec, MarkerPair
 
 BYTE_TOKENS = 256
 
@@ -34,9 +33,12 @@ class MockTokenizer:
         self._pattern = re.compile(f"({alternatives})") if alternatives else None
 
     @classmethod
-    def for_family(cls, family: Family | FamilySpec) -> MockTokenizer:
-        """The tokenizer that holds every marker of a family, as `family_markers` orders them."""
-        return cls(family_markers(family))
+    def for_family(cls, family: Family) -> MockTokenizer:
+        """The tokenizer that holds every one of `family.markers`, in that order.
+
+        Citation markup is not among them: models write it with ordinary tokens.
+        """
+        return cls(family.markers)
 
     @property
     def all_special_ids(self) -> list[int]:
@@ -90,29 +92,3 @@ class MockTokenizer:
             return bytes([token])
         marker = self._markers[token - BYTE_TOKENS]
         return b"" if skip_special else marker.encode()
-
-
-def family_markers(family: Family | FamilySpec) -> tuple[str, ...]:
-    """The markers of a family, each once: reasoning, turn start and end, content wrappers, tool
-    calls, hidden. Citation markup is not among them: models write it with ordinary tokens.
-
-    >>> import tagsmith
-    >>> family_markers(tagsmith.get_family("cohere-command-a"))[:3]
-    ('<|START_THINKING|>', '<|END_THINKING|>', '<|CHATBOT_TOKEN|>')
-    """
-    spec = family.spec if isinstance(family, Family) else family
-    return tuple(dict.fromkeys(_markers(spec)))
-
-
-def _markers(spec: FamilySpec) -> Iterator[str]:
-    style, tokens = spec.tag_style, spec.tokens
-    yield from _pair(style.reasoning)
-    yield from (token for token in (tokens.turn_start, tokens.turn_end) if token)
-    for wrapper in style.content:
-        yield from _pair(wrapper)
-    yield from _pair(style.tool_calls)
-    yield from tokens.hidden
-
-
-def _pair(pair: MarkerPair | None) -> tuple[str, ...]:
-    return (pair.start, pair.end) if pair else ()

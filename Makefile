@@ -1,0 +1,58 @@
+# make demo        parse a real output, streaming        make test    every check but the slow ones
+# make test-heavy  packaging, in fresh environments      make lint    style, types, family files
+# make clean       remove what these made
+
+PYTHON ?= python3
+DEMO := .venv
+DEV := .venv-dev
+BIN := $(DEV)/bin
+# Quiet but for errors: an index that a machine lists and does not hold is no news.
+PIP_INSTALL := -m pip install -qq --disable-pip-version-check
+# A user's own settings must not reach the checks.
+unexport TAGSMITH_FAMILIES PYTHONPATH
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-heavy lint clean
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+demo: $(DEMO)/.installed
+	@PATH="$(CURDIR)/$(DEMO)/bin:$$PATH" bash examples/demo.sh
+
+test: lint
+	$(BIN)/python -m pytest
+
+test-heavy: $(DEV)/.installed
+	$(BIN)/python -m pytest -m heavy
+
+lint: $(DEV)/.installed
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy --no-error-summary
+	@$(BIN)/tagsmith schema family | diff -u schemas/family.schema.json - || \
+		{ echo "run: $(BIN)/tagsmith schema family > schemas/family.schema.json" >&2; exit 1; }
+	$(BIN)/tagsmith lint families
+
+clean:
+	rm -rf $(DEMO) $(DEV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# An environment is made once, and installed into again only when what it holds is declared anew.
+$(DEMO)/.installed: pyproject.toml
+	$(call make_venv,$(DEMO))
+	$(DEMO)/bin/python $(PIP_INSTALL) --editable .
+	@touch $@
+
+$(DEV)/.installed: pyproject.toml constraints.txt
+	$(call make_venv,$(DEV))
+	$(BIN)/python $(PIP_INSTALL) --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+define make_venv
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo "Tagsmith needs Python 3.11 or newer; run: make PYTHON=python3.11" >&2; exit 1; }
+@$(PYTHON) -c 'import ensurepip, venv' || \
+	{ echo "this Python has no venv; install it (Debian: apt-get install python3-venv)" >&2; exit 1; }
+$(PYTHON) -m venv $(1)
+endef

@@ -1,0 +1,1 @@
+"""Family files for Tagsmith; there is no code here."""

@@ -1,0 +1,1 @@
+"""The families that come with Tagsmith."""

@@ -1,0 +1,187 @@
+"""What a JSON Schema asks and the grammar engine does not hold: each named, with its place.
+
+Found by trying: every line here is a keyword that xgrammar 0.2.9 reads past, or reads as less than
+it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tagsmith.grammar.patterns import pattern_problem
+from tagsmith.request.vocabulary import ANNOTATIONS, dotted, resolve, walk
+
+_IGNORED = [
+    "contains",
+    "not",
+    "if",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "unevaluatedItems",
+    "$dynamicRef",
+    "$recursiveRef",
+]
+_LENGTHS = {"minLength", "maxLength"}
+_TYPED = {
+    "minLength": "string",
+    "maxLength": "string",
+    "pattern": "string",
+    "minimum": "number",
+    "maximum": "number",
+    "exclusiveMinimum": "number",
+    "exclusiveMaximum": "number",
+    "multipleOf": "number",
+    "minItems": "array",
+    "maxItems": "array",
+    "minProperties": "object",
+    "maxProperties": "object",
+    "propertyNames": "object",
+}
+_NAMES_A_TYPE = {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "properties", "items"}
+_NO_CONSTRAINT = ANNOTATIONS | {"$defs", "definitions", "$anchor", "discriminator", "format"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limitation:
+    """One thing a schema asks that its grammar does not hold."""
+
+    place: str
+    """Where, dotted, from the schema's root."""
+    reason: str
+    """What is not held, and why."""
+
+    def __str__(self) -> str:
+        return f"{self.place.removeprefix('.')}: {self.reason}"
+
+
+def find_limits(root: Any) -> Iterator[Limitation]:
+    """Everything in a checked schema that its grammar does not hold.
+
+    >>> [str(limit) for limit in find_limits({"type": "array", "uniqueItems": True})]
+    ['uniqueItems: the grammar cannot compare items']
+    """
+    for path, schema in walk(root):
+        if isinstance(schema, dict):
+            for keyword, reason in _limits_of(schema, root, at_root=not path):
+                yield Limitation(dotted((*path, keyword)), reason)
+        elif schema is False and path[-1:] not in _MAY_BE_FALSE:
+            yield Limitation(dotted(path), "a schema that nothing satisfies has no grammar")
+
+
+_MAY_BE_FALSE = {
+    ("additionalProperties",),
+    ("additionalItems",),
+    ("items",),
+    ("unevaluatedItems",),
+    ("unevaluatedProperties",),
+}
+
+
+def _limits_of(schema: dict[str, Any], root: Any, *, at_root: bool) -> Iterator[tuple[str, str]]:
+    for keyword in _IGNORED:
+        if keyword in schema:
+            yield keyword, "the grammar has no way to say it"
+    if schema.get("uniqueItems") is True:
+        yield "uniqueItems", "the grammar cannot compare items"
+    if schema.get("additionalProperties") is False:
+        for name in _undeclared(schema):
+            yield "required", f"{name!r} is required and no property may have that name"
+    if not at_root and ("$id" in schema or ("id" in schema and "$ref" in schema)):
+        yield "$id", "references below a second base are not followed"
+    yield from _number_limits(schema)
+    yield from _string_limits(schema)
+    yield from _combination_limits(schema, root)
+
+
+def _undeclared(schema: dict[str, Any]) -> list[str]:
+    declared = schema.get("properties", {})
+    if "patternProperties" in schema:
+        return []
+    return [name for name in schema.get("required", ()) if name not in declared]
+
+
+def _number_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if "multipleOf" in schema and schema.get("type") != "integer":
+        yield "multipleOf", "it is held for integers alone"
+    typeless = _NAMES_A_TYPE.isdisjoint(schema)
+    for keyword, kind in _TYPED.items():
+        if typeless and keyword in schema:
+            yield keyword, f'without a type it is not held; add "type": "{kind}"'
+
+
+def _string_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    patterns = list(schema.get("patternProperties", ()))
+    for pattern in [*patterns, *([schema["pattern"]] if "pattern" in schema else [])]:
+        problem = pattern_problem(pattern)
+        if problem is not None:
+            yield "pattern", f"{pattern!r} has no grammar: {problem}"
+    if not _LENGTHS.isdisjoint(schema) and not {"pattern", "format"}.isdisjoint(schema):
+        yield "maxLength", "a length beside a pattern or a format is not held"
+
+
+def _combination_limits(schema: dict[str, Any], root: Any) -> Iterator[tuple[str, str]]:
+    reference = schema.get("$ref", "#")
+    if reference != "#" and not reference.startswith("#/"):
+        yield "$ref", f"{reference!r} leaves the schema or goes by anchor; copy it under $defs"
+    for keyword in ("$ref", "anyOf", "oneOf", "allOf", "const", "enum"):
+        beside = schema.keys() - _NO_CONSTRAINT - {keyword}
+        if keyword in ("const", "enum") or _types_agree(schema, schema.get(keyword), root):
+            beside -= {"type"}
+        if keyword in schema and beside:
+            yield keyword, f"what stands beside it is not held: {', '.join(sorted(beside))}"
+            break
+    if len(schema.get("allOf", ())) > 1:
+        yield "allOf", "more than one schema at a time is not held; write them as one"
+    if "oneOf" in schema and not _disjoint(schema["oneOf"], root):
+        yield "oneOf", "nothing keeps its branches apart; use anyOf, or a const that tells them"
+
+
+def _types_agree(schema: dict[str, Any], branches: Any, root: Any) -> bool:
+    """Whether each branch says a type that the schema beside them says too."""
+    stated = schema.get("type")
+    if not isinstance(branches, list):
+        return False
+    allowed = stated if isinstance(stated, list) else [stated]
+    return all(_follow(branch, root).get("type", ()) in allowed for branch in branches)
+
+
+def _disjoint(branches: list[Any], root: Any) -> bool:
+    resolved = [_follow(branch, root) for branch in branches]
+    kinds = [branch.get("type") for branch in resolved]
+    if all(isinstance(kind, str) for kind in kinds) and len(set(kinds)) == len(kinds):
+        return not {"integer", "number"} <= set(kinds)
+    shared = set.intersection(*(set(branch.get("required", ())) for branch in resolved))
+    return any(_told_apart([_property(branch, name) for branch in resolved]) for name in shared)
+
+
+def _property(schema: dict[str, Any], name: str) -> Any:
+    return schema.get("properties", {}).get(name)
+
+
+def _told_apart(values: list[Any]) -> bool:
+    consts: list[Any] = []
+    for value in values:
+        if not isinstance(value, dict):
+            return False
+        allowed = [value["const"]] if "const" in value else value.get("enum", [])
+        if not allowed or any(item in consts for item in allowed):
+            return False
+        consts += allowed
+    return True
+
+
+def _follow(branch: Any, root: Any) -> dict[str, Any]:
+    for _ in range(8):
+        if not isinstance(branch, dict):
+            return {}
+        reference = branch.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return branch
+        try:
+            branch = resolve(root, reference)
+        except KeyError:
+            return {}
+    return {}

@@ -1,0 +1,137 @@
+"""A checked JSON Schema, made ready for the grammar engine: once per schema, then kept.
+
+xgrammar reads some schemas as less, or as something else, than they say. What has an equal
+spelling that it reads rightly is rewritten; what has none is a limitation.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from tagsmith.grammar.limits import Limitation, find_limits
+from tagsmith.grammar.patterns import pattern_problem, whole_value
+from tagsmith.request.schemas import JsonSchema
+from tagsmith.request.vocabulary import ANNOTATIONS, subschemas, walk
+
+_KEPT = 1024
+_OPEN_OBJECT = {"properties", "additionalProperties", "patternProperties", "unevaluatedProperties"}
+_OPEN_ARRAY = {"items", "prefixItems", "unevaluatedItems"}
+_SHAPES = {"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"}
+_LENGTHS = {"minLength", "maxLength"}
+_PYTHON_TYPES: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "integer": lambda value: (
+        isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
+    ),
+}
+
+NO_PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {},
+    "additionalProperties": False,
+}
+"""What a tool without parameters takes: `{}` alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadySchema:
+    """A schema as the grammar engine is to read it."""
+
+    packed: bytes
+    limits: tuple[Limitation, ...]
+    has_lengths: bool
+    """Whether it limits the length of a string anywhere."""
+
+    def unfold(self) -> Any:
+        """A fresh copy, the caller's own."""
+        return marshal.loads(self.packed)
+
+
+@lru_cache(maxsize=_KEPT)
+def ready_document(schema: JsonSchema) -> ReadySchema:
+    """Make the schema of a whole answer ready."""
+    return _ready(schema.canonical())
+
+
+@lru_cache(maxsize=_KEPT)
+def ready_parameters(schema: JsonSchema) -> ReadySchema:
+    """Make the schema of a tool's arguments ready: an object, `{}` alone where it is empty."""
+    root = schema.canonical()
+    if not root:
+        root = dict(NO_PARAMETERS)
+    elif isinstance(root.get("type"), list) or _SHAPES.isdisjoint(root):
+        root["type"] = "object"
+    return _ready(root)
+
+
+def _ready(root: Any) -> ReadySchema:
+    limits = tuple(find_limits(root))
+    _rewrite(root)
+    lengths = any(
+        isinstance(inner, dict) and not _LENGTHS.isdisjoint(inner) for _, inner in walk(root)
+    )
+    return ReadySchema(marshal.dumps(root), limits, lengths)
+
+
+def _rewrite(schema: Any) -> None:
+    """Rewrite a schema and all inside it, in place: it is our own copy."""
+    if not isinstance(schema, dict):
+        return
+    for annotation in ANNOTATIONS & schema.keys():
+        del schema[annotation]
+    for _, inner in list(subschemas(schema)):
+        _rewrite(inner)
+    _rewrite_array(schema)
+    _rewrite_object(schema)
+    _rewrite_values(schema)
+
+
+def _rewrite_object(schema: dict[str, Any]) -> None:
+    if "required" not in schema and schema.get("type") != "object":
+        return
+    if schema.get("type", "object") == "object" and _OPEN_OBJECT.isdisjoint(schema):
+        # Beside any other keyword, xgrammar takes an object without properties for `{}` alone.
+        schema["additionalProperties"] = schema.get("unevaluatedProperties", True)
+    others = schema.get("additionalProperties", True)
+    if others is not False and "patternProperties" not in schema:
+        # A required property that is not declared would not be asked for at all.
+        declared = schema.get("properties", {})
+        missing = {name: others for name in schema.get("required", ()) if name not in declared}
+        if missing:
+            schema["properties"] = {**declared, **missing}
+
+
+def _rewrite_array(schema: dict[str, Any]) -> None:
+    if isinstance(schema.get("items"), list):
+        # The older drafts' tuple.
+        schema["prefixItems"] = schema.pop("items")
+        if "additionalItems" in schema:
+            schema["items"] = schema.pop("additionalItems")
+    if schema.get("type") == "array" and _OPEN_ARRAY.isdisjoint(schema):
+        # Beside any other keyword, xgrammar takes an array without items for `[]` alone.
+        schema["items"] = True
+
+
+def _rewrite_values(schema: dict[str, Any]) -> None:
+    if "enum" in schema and "type" in schema:
+        # xgrammar reads past the type beside an enum.
+        kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        schema["enum"] = [
+            value for value in schema["enum"] if any(_PYTHON_TYPES[kind](value) for kind in kinds)
+        ]
+    if "pattern" in schema and pattern_problem(schema["pattern"]) is None:
+        schema["pattern"] = whole_value(schema["pattern"])
+    if "patternProperties" in schema:
+        schema["patternProperties"] = {
+            whole_value(key) if pattern_problem(key) is None else key: inner
+            for key, inner in schema["patternProperties"].items()
+        }

@@ -1,0 +1,20 @@
+"""The golden cases of the Cohere families, for every way of feeding them."""
+
+from pathlib import Path
+
+import pytest
+
+import tagsmith
+from tagsmith.testing import Case, check_case, load_cases
+
+FAMILIES = {
+    "a": "cohere-command-a",
+    "v": "cohere-command-a-vision",
+    "m": "Cohere2MoeForCausalLM",
+}
+CASES = load_cases(Path(__file__).parent / "cases" / "cohere.yaml", FAMILIES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_case(case: Case) -> None:
+    check_case(case, tagsmith.get_family(case.family))

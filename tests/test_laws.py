@@ -1,0 +1,221 @@
+"""The laws of the design, each on generated outputs of every built-in family."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tagsmith
+from strategies import FAMILIES, cut, cut_sizes, families, generations, outputs
+from tagsmith.events import (
+    Citation,
+    ContentDelta,
+    Event,
+    ReasoningDelta,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    join_events,
+)
+from tagsmith.testing import MockTokenizer, run, run_tokens
+
+Generation = tuple[tagsmith.Family, str, dict[str, Any]]
+settings.register_profile("laws", max_examples=120, deadline=None)
+settings.load_profile("laws")
+
+
+def joined(events: tuple[Event, ...]) -> list[Event]:
+    return join_events(events)
+
+
+@given(generations(), cut_sizes())
+def test_same_text_same_result_for_every_cutting(generation: Generation, sizes: list[int]) -> None:
+    family, text, request = generation
+    one = run(family, [text], **request)
+    cut_up = run(family, cut(text, sizes), **request)
+    assert joined(cut_up.events) == joined(one.events)
+    assert cut_up.message == one.message
+
+
+@given(generations(), st.integers(1, 5))
+def test_same_text_same_result_for_token_aware_feeding(generation: Generation, step: int) -> None:
+    family, text, request = generation
+    tokenizer = MockTokenizer.for_family(family)
+    # Only real text: U+FFFD stands for bytes that are no text, and surrogates have no bytes.
+    text = text.replace("\ufffd", "?").encode("utf-8", "replace").decode()
+    ids = tokenizer.encode(text)
+    groups = [ids[start : start + step] for start in range(0, len(ids), step)]
+    one = run(family, [text], **request)
+    assert joined(run_tokens(family, groups, tokenizer, **request).events) == joined(one.events)
+
+
+@given(generations(), cut_sizes())
+def test_nothing_is_taken_back(generation: Generation, sizes: list[int]) -> None:
+    family, text, request = generation
+    events = run(family, cut(text, sizes), **request).events
+    started: list[int] = []
+    ended: list[int] = []
+    shown = {"content": "", "reasoning": ""}
+    for event in events:
+        if isinstance(event, ToolCallStart):
+            assert event.index == len(started) == len(ended), "calls come one after the other"
+            started.append(event.index)
+        elif isinstance(event, ToolCallDelta):
+            assert started[-1:] == [event.index], "arguments follow their call's start"
+            assert event.index not in ended
+        elif isinstance(event, ToolCallEnd):
+            assert started[-1:] == [event.index]
+            ended.append(event.index)
+        elif isinstance(event, ContentDelta | ReasoningDelta):
+            assert event.text
+            shown[event.type] += event.text
+        elif isinstance(event, Citation):
+            assert shown[event.target.value][event.start : event.end] == event.text
+    assert started == ended
+
+
+@given(generations(), cut_sizes())
+def test_nothing_waits_without_need(generation: Generation, sizes: list[int]) -> None:
+    family, text, request = generation
+    request = {key: value for key, value in request.items() if key != "stop"}
+    longest = max(map(len, family.markers))
+    deltas = cut(text, sizes)
+    for count in range(1, min(len(deltas), 12) + 1):
+        parser = family.parser(**request)
+        for delta in deltas[:count]:
+            parser.feed(delta)
+        late = [e for e in parser.finish("length") if isinstance(e, ContentDelta | ReasoningDelta)]
+        held = "".join(event.text for event in late).lstrip(" \t\n\r")
+        assert len(held) < longest
+
+
+@given(generations())
+def test_nothing_leaks(generation: Generation) -> None:
+    family, text, request = generation
+    # Without quotes there is no JSON string, so no marker of the text can be data.
+    text = text.replace('"', "")
+    for span in family.explain(text, **request):
+        if span.kind in ("content", "reasoning", "call", "arguments", "whitespace"):
+            assert not any(marker in span.text for marker in family.markers)
+
+
+@given(families(), st.data())
+def test_a_marker_inside_an_argument_is_data(family: tagsmith.Family, data: Any) -> None:
+    parts = st.sampled_from([*family.markers, "<co>", "</co: 0:[1]>", '\\"', "\\\\", "}]", "é"])
+    value = "".join(data.draw(st.lists(parts, max_size=6)))
+    arguments = f'{{"q": "{value}"}}'
+    call = f'{{"tool_call_id": "0", "tool_name": "f", "parameters": {arguments}}}'
+    message = family.parse(f"<|START_ACTION|>[{call}]<|END_ACTION|><|START_RESPONSE|>ok")
+    assert [call.arguments for call in message.tool_calls] == [arguments]
+    assert (message.content, message.reasoning, message.diagnostics) == ("ok", None, ())
+
+
+@given(generations())
+def test_nothing_is_lost(generation: Generation) -> None:
+    family, text, request = generation
+    spans = family.explain(text, **request)
+    assert "".join(span.text for span in spans) == text
+    assert [span.start for span in spans] == [0, *(span.end for span in spans)][: len(spans)]
+
+
+@given(families(), st.text(st.characters(), max_size=80), cut_sizes(), st.sampled_from([None, "x"]))
+def test_nothing_raises(
+    family: tagsmith.Family, text: str, sizes: list[int], reason: str | None
+) -> None:
+    result = run(family, cut(text, sizes), finish_reason=reason)  # type: ignore[arg-type]
+    assert result.message.finish_reason == reason
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize(
+    "worst",
+    [
+        "<" * 400,
+        "<|START_THINKING|>" * 60,
+        "<|START_THINKING|><|END_THINKING|>" * 30,
+        "<|START_ACTION|>" + '[{"tool_name": "f", "parameters": {"a": ' + "[" * 400,
+        "<|START_ACTION|>" + '[{"tool_call_id": "0", "tool_name": "f", "parameters": "' + "\\" * 400,
+        "<|START_ACTION|>" + '[{"tool_call_id":"0","tool_name":"f","parameters":{}},' * 30,
+        "<|START_RESPONSE|>" + "<co>x</co: 0:[1]>" * 60,
+        "<|START_RESPONSE|>" + "<co>x" * 60 + "</co: 0:[1]>" * 60,
+        "<|START_RESPONSE|>a" + " " * 400,
+        "<co></co: " + "1" * 400,
+    ],
+    ids=lambda text: repr(text[:30]),
+)
+@pytest.mark.parametrize("size", [1, 4, 10**9], ids=["characters", "fours", "whole"])
+def test_work_is_linear_in_the_text(name: str, worst: str, size: int) -> None:
+    family = tagsmith.get_family(name)
+    small, large = (_calls_made(family, worst * times, size) for times in (4, 16))
+    assert large < 5.5 * small
+
+
+def _calls_made(family: tagsmith.Family, text: str, size: int) -> int:
+    """How many functions run while the text is parsed: work that no other process disturbs."""
+    count = 0
+
+    def profile(frame: object, event: str, arg: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    parser = family.parser()
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        for start in range(0, len(text), size):
+            parser.feed(text[start : start + size])
+        parser.finish()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@given(st.lists(generations(), min_size=2, max_size=4), st.randoms(use_true_random=False))
+def test_parsers_share_nothing(several: list[Generation], random: Any) -> None:
+    alone = [run(family, [text], **request).message for family, text, request in several]
+    parsers = [family.parser(**request) for family, _, request in several]
+    waiting = [list(text) for _, text, _ in several]
+    while any(waiting):
+        i = random.choice([i for i, text in enumerate(waiting) if text])
+        parsers[i].feed(waiting[i].pop(0))
+    for parser in parsers:
+        parser.finish("stop")
+    assert [parser.message for parser in parsers] == alone
+
+
+def test_threads_share_a_family() -> None:
+    family = tagsmith.get_family("cohere-command-a")
+    texts = [f"<|START_THINKING|>t{i}<|END_THINKING|>answer <co>{i}</co: 0:[1]>" for i in range(8)]
+    expected = [family.parse(text) for text in texts]
+    found: list[tagsmith.Message | None] = [None] * len(texts)
+
+    def work(i: int) -> None:
+        for _ in range(50):
+            found[i] = run(family, list(texts[i])).message
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(texts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected
+
+
+def test_a_family_is_immutable() -> None:
+    family = tagsmith.get_family("cohere-command-a")
+    with pytest.raises(FrozenInstanceError):
+        family.spec = None  # type: ignore[misc, assignment]
+    with pytest.raises(ValueError, match="frozen"):
+        family.spec.tokens.turn_start = "x"
+
+
+@given(st.data(), families())
+def test_a_copy_of_a_family_reads_the_same(data: Any, family: tagsmith.Family) -> None:
+    text = data.draw(outputs(family))
+    assert tagsmith.Family(family.spec, family.source).parse(text) == family.parse(text)

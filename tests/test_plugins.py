@@ -1,0 +1,163 @@
+"""Plug-ins: two ways to register families, and one that fails keeps no other from loading."""
+
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tagsmith.cli import main
+from tagsmith.plugins import Plugin, load_plugins
+from tagsmith.registry import load_registry
+
+FAMILY = "tagsmith: 1\nid: {}\nextends: cohere-command-a\n"
+Install = Callable[..., Path]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Put a package on the path as if it were installed: its files, and its entry points."""
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+
+    def _install(package: str, group: str, value: str, **files: str) -> Path:
+        directory = tmp_path / package
+        directory.mkdir()
+        for name, text in files.items():
+            name = name.replace("__py", ".py").replace("__yaml", ".yaml")
+            (directory / name).write_text(textwrap.dedent(text))
+        info = tmp_path / f"{package}-1.2.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
+        (info / "entry_points.txt").write_text(f"[{group}]\n{package} = {value}\n")
+        return directory
+
+    yield _install
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def plugin(name: str) -> Plugin:
+    return {found.name: found for found in load_plugins()}[name]
+
+
+HOOK = """
+    import importlib.resources
+    import tagsmith
+
+    @tagsmith.hookimpl
+    def tagsmith_families():
+        return [importlib.resources.files(__package__)]
+"""
+
+
+def test_a_hook_brings_families(install: Install) -> None:
+    directory = install(
+        "acme", "tagsmith", "acme.plugin", plugin__py=HOOK, a__yaml=FAMILY.format("acme-a")
+    )
+    found = plugin("acme")
+    assert (found.error, found.distribution, found.version) == (None, "acme", "1.2")
+    assert found.seconds > 0
+    (family,) = [f for f in load_registry().families() if f.spec.id == "acme-a"]
+    assert (family.source, family.origin) == (str(directory / "a.yaml"), "acme")
+
+
+def test_a_package_of_yaml_alone_needs_no_code_and_runs_none(install: Install) -> None:
+    install(
+        "acmedata",
+        "tagsmith.families",
+        "acmedata",
+        __init____py="raise RuntimeError('this must not run')",
+        a__yaml=FAMILY.format("acme-a"),
+    )
+    assert plugin("acmedata").error is None
+    assert "acme-a" in load_registry().ids()
+
+
+def test_a_package_of_yaml_without_an_init_file(install: Install) -> None:
+    install("acmedata", "tagsmith.families", "acmedata", a__yaml=FAMILY.format("acme-a"))
+    assert "acme-a" in load_registry().ids()
+
+
+def test_the_built_in_families_come_by_the_same_hook() -> None:
+    (found,) = [p for p in load_plugins() if p.value == "tagsmith_families.plugin"]
+    assert (found.group, found.distribution, found.error) == ("tagsmith", "tagsmith", None)
+
+
+FAULTS = {
+    "raises": ("raise RuntimeError('broken\\nhere')", "RuntimeError: broken here"),
+    "exits": ("import sys\nsys.exit(3)", "SystemExit: 3"),
+    "does not compile": ("def", "SyntaxError"),
+    "needs what is not there": ("import no_such_module_x", "no_such_module_x"),
+    "hook raises": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_families():\n    raise OSError('no')",
+        "OSError: no",
+    ),
+    "hook fails on the way": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_families():\n    yield 1 / 0",
+        "ZeroDivisionError",
+    ),
+    "hook returns one path": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_families():\n    return 'families'",
+        "must return a list of paths, not str",
+    ),
+    "hook returns numbers": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_families():\n    return [3]",
+        "3 is no path",
+    ),
+    "hook takes arguments": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_families(config):\n    return []",
+        "config",
+    ),
+    "misspelt hook": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_famlies():\n    return []",
+        "unknown hook 'tagsmith_famlies'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "told"), FAULTS.values(), ids=FAULTS)
+def test_a_plugin_that_fails_is_recorded_and_the_others_work(
+    install: Install, code: str, told: str
+) -> None:
+    install("aabad", "tagsmith", "aabad.plugin", plugin__py=code)
+    install("zzgood", "tagsmith", "zzgood.plugin", plugin__py=HOOK, a__yaml=FAMILY.format("good"))
+    error = plugin("aabad").error
+    assert error is not None
+    assert told in error
+    assert "\n" not in error
+    assert plugin("zzgood").error is None
+    registry = load_registry()
+    assert {"good", "cohere-command-a"} <= set(registry.ids())
+    with pytest.raises(LookupError, match="failed to load: aabad"):
+        registry.get("no-such-family")
+
+
+@pytest.mark.parametrize(("value", "told"), [("nowhere_x", "no package"), ("acmemod.a", "acmemod")])
+def test_a_data_package_that_is_not_there(install: Install, value: str, told: str) -> None:
+    install("acmemod", "tagsmith.families", value)
+    assert told in (plugin("acmemod").error or "")
+
+
+def test_an_interrupt_is_not_taken_for_a_fault(install: Install) -> None:
+    install("aabad", "tagsmith", "aabad.plugin", plugin__py="raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        load_plugins()
+
+
+def test_the_command_lists_plugins_with_errors(install: Install) -> None:
+    runner = CliRunner()
+    fine = runner.invoke(main, ["plugins"])
+    assert fine.exit_code == 0
+    assert fine.stdout.splitlines()[0].split() == [
+        "NAME", "DISTRIBUTION", "VERSION", "GROUP", "VALUE", "FAMILIES", "MILLISECONDS", "ERROR",
+    ]  # fmt: skip
+    install("aabad", "tagsmith", "aabad.plugin", plugin__py="raise RuntimeError('broken')")
+    bad = runner.invoke(main, ["plugins", "--format", "json"])
+    assert bad.exit_code == 1
+    assert '"error": "RuntimeError: broken"' in bad.stdout
+    listed = runner.invoke(main, ["families"])
+    assert listed.exit_code == 0
+    assert listed.stderr == "plug-in aabad did not load: RuntimeError: broken\n"
