@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# The main job on two real outputs of Command A: events as they stream, then the message.
-# Run it with `make demo`, or from anywhere once `tagsmith` is installed.
+# The main job on two real outputs of Command A: the raw output, its events as they stream, and the
+# message. `make demo` runs it; so does `bash examples/demo.sh` where `tagsmith` is installed.
 set -euo pipefail
-data="$(cd "$(dirname "$0")" && pwd)/data"
+cd "$(dirname "$0")/data"
 
 show() {
-    printf '\n\033[1m$ %s\033[0m\n' "$*" | sed "s|$data/||g"
+    printf '\n$ %s\n' "$*"
     "$@"
 }
 
-show tagsmith parse --family Cohere2ForCausalLM --tools "$data/tools.json" --stream 24 "$data/calls.txt"
-show tagsmith parse --family Cohere2ForCausalLM --messages "$data/messages.json" --stream 24 "$data/answer.txt"
-show tagsmith parse --family Cohere2ForCausalLM --messages "$data/messages.json" --format cohere "$data/answer.txt"
+show cat calls.txt
+echo
+show tagsmith parse --family Cohere2ForCausalLM --tools tools.json --stream 24 calls.txt
+show cat answer.txt
+echo
+show tagsmith parse --family Cohere2ForCausalLM --messages messages.json --stream 24 answer.txt

@@ -30,7 +30,15 @@ JSON_FRAGMENTS = [
     "12",
     '{"a": "<|END_ACTION|>"}',
 ]
-CITATION_FRAGMENTS = ["<co>", "</co: 0:[1]>", "</co: 0:[0,2],1:[0]>", "</co: ", "</co: x>", "<co", ">"]
+CITATION_FRAGMENTS = [
+    "<co>",
+    "</co: 0:[1]>",
+    "</co: 0:[0,2],1:[0]>",
+    "</co: ",
+    "</co: x>",
+    "<co",
+    ">",
+]
 NOISE = [" ", "\n", "  \n", "word ", "a", "é", "😀", "<", "<|", "|>", "<|START_", "_TEXT|>", "\x00"]
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in "fg"]
 

@@ -140,7 +140,9 @@ def test_nothing_raises(
         "<|START_THINKING|>" * 60,
         "<|START_THINKING|><|END_THINKING|>" * 30,
         "<|START_ACTION|>" + '[{"tool_name": "f", "parameters": {"a": ' + "[" * 400,
-        "<|START_ACTION|>" + '[{"tool_call_id": "0", "tool_name": "f", "parameters": "' + "\\" * 400,
+        "<|START_ACTION|>"
+        + '[{"tool_call_id": "0", "tool_name": "f", "parameters": "'
+        + "\\" * 400,
         "<|START_ACTION|>" + '[{"tool_call_id":"0","tool_name":"f","parameters":{}},' * 30,
         "<|START_RESPONSE|>" + "<co>x</co: 0:[1]>" * 60,
         "<|START_RESPONSE|>" + "<co>x" * 60 + "</co: 0:[1]>" * 60,

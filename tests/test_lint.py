@@ -172,6 +172,15 @@ def test_problems_as_json(tmp_path: Path) -> None:
     assert "did you mean 'title'" in message
 
 
+def test_a_family_on_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(write(tmp_path, base=family("base")))
+    text = family("mine", "extends: base.yaml\ntitel: x\n")
+    result = CliRunner().invoke(main, ["lint", "-"], input=text)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("-:4:1: TS101 unknown key 'titel'")
+    assert result.stdout.endswith("\n1 file, 1 problem\n")
+
+
 @pytest.mark.parametrize(
     ("args", "part"),
     [

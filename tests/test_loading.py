@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError
@@ -13,6 +15,7 @@ from tagsmith.loading import FoundFamily, LoadResult, Root, load_families, load_
 from tagsmith.loading.nodes import plain
 from tagsmith.loading.reader import read_nodes
 
+FAMILIES = Path(__file__).parent.parent / "families"
 HEAD = "tagsmith: 1\nid: acme-one\n"
 LOADERS = [yaml.SafeLoader, yaml.CSafeLoader]
 
@@ -389,6 +392,37 @@ def test_a_family_of_a_later_layer_replaces_that_of_an_earlier(tmp_path: Path) -
     both = load_layers([roots])
     assert [error.code for error in both.errors] == [Code.DUPLICATE_ID] * 2
     assert only(load_layers([roots[:1], roots[:1]])).layer == 1
+
+
+BUILT_IN = [path.read_text("utf-8") for path in sorted(FAMILIES.rglob("*.yaml"))]
+FRAGMENTS = [
+    "*a", "&a ", "<<: ", "? ", "- ", "!!str ", "{", "}", "[", "]", ": ", "null", ".nan", "1e999",
+    "'", '"', "|\n", "\n  ", "\t", "---\n", "...\n", '"\\ud800"', "\u2028", "😀", "\0", "extends: a\n",
+]  # fmt: skip
+EDITS = st.lists(
+    st.tuples(st.integers(0, 2000), st.sampled_from([0, 1, 5, 40]), st.sampled_from(FRAGMENTS)),
+    max_size=6,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(BUILT_IN), EDITS)
+def test_no_text_raises_and_every_problem_has_a_place(
+    tmp_path_factory: pytest.TempPathFactory, text: str, edits: list[tuple[int, int, str]]
+) -> None:
+    for start, removed, added in edits:
+        text = text[:start] + added + text[start + removed :]
+    directory = tmp_path_factory.mktemp("fuzz")
+    result = load(directory, family=text.encode())
+    lines = len(text.splitlines()) + 1
+    assert all(1 <= e.line <= lines and e.column >= 1 for e in result.errors)
+    assert bool(result.errors) != bool(result.families)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.binary(max_size=200))
+def test_no_bytes_raise(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    assert load(tmp_path_factory.mktemp("fuzz"), family=data).errors
 
 
 def test_an_error_carries_its_place_and_code(tmp_path: Path) -> None:

@@ -105,8 +105,11 @@ class Registry:
 def load_registry(paths: Iterable[Source] = ()) -> Registry:
     """A registry of the installed plug-ins, of TAGSMITH_FAMILIES, and of more files or directories.
 
-    A family of a later source replaces one of the same id in an earlier.
+    A family of a later source replaces one of the same id in an earlier. What is wrong with a path
+    or a file is in the registry's `problems`.
     """
+    if isinstance(paths, str):
+        raise TypeError(f"paths must be a list of paths: [{paths!r}]")
     plugins = load_plugins()
     layers = [*installed_layers(plugins), [Root(path, "--families") for path in paths]]
     return Registry(load_layers(layers), plugins)

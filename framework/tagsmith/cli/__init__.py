@@ -111,7 +111,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     ctx.exit()
 
 
-@click.command(cls=LazyGroup, no_args_is_help=False)
+@click.command("tagsmith", cls=LazyGroup, no_args_is_help=False)
 @click.option(
     "--version",
     is_flag=True,

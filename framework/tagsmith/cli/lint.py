@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterator
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import IO, Any
 
 import click
 
-from tagsmith.cli.common import FINE, PROBLEMS_FOUND, fail, format_option
+from tagsmith.cli.common import FINE, PROBLEMS_FOUND, fail, format_option, read_bytes
+
+
+class StandardInput(Traversable):
+    """Standard input as a family file; a path that it extends is relative to where we are."""
+
+    name = "-"
+
+    def __str__(self) -> str:
+        return "-"
+
+    def is_dir(self) -> bool:
+        """No."""
+        return False
+
+    def is_file(self) -> bool:
+        """Yes."""
+        return True
+
+    def iterdir(self) -> Iterator[Traversable]:
+        """Nothing stands below it."""
+        return iter(())
+
+    def joinpath(self, *descendants: str) -> Traversable:
+        """What stands beside it."""
+        return Path(*descendants)
+
+    def open(self, mode: str = "r", *_: Any, **__: Any) -> IO[Any]:
+        """Its bytes."""
+        return io.BytesIO(read_bytes("-"))
 
 
 @click.command()
@@ -14,6 +47,8 @@ from tagsmith.cli.common import FINE, PROBLEMS_FOUND, fail, format_option
 @format_option("text", "json")
 def command(paths: tuple[str, ...], output_format: str) -> int:
     """Check family files, and directories of them; every problem is told at once.
+
+    PATH is a file, a directory of files, or - for standard input.
 
     A file may extend the families of installed plug-ins; one that has the id of an installed family
     stands in its place. Exit code 1 when there are problems. docs/lint.md explains each code.
@@ -28,9 +63,10 @@ def command(paths: tuple[str, ...], output_format: str) -> int:
     from tagsmith.registry import installed_layers
 
     for path in paths:
-        if not Path(path).exists():
+        if path != "-" and not Path(path).exists():
             fail(f"{path}: no such file or directory; give a family file or a directory of them")
-    report = lint(paths, installed_layers(load_plugins()))
+    sources = [StandardInput() if path == "-" else path for path in paths]
+    report = lint(sources, installed_layers(load_plugins()))
     if not report.files and not report.problems:
         fail(f"{', '.join(paths)}: no family file (*.yaml, *.yml) there; give another path")
     render = {"text": text_report, "json": json_report}[output_format]

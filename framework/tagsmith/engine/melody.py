@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
 from tagsmith.engine.base import Context
-from tagsmith.engine.melody_filter import MAX_REREAD, FilterFault, MelodyFilter, filter_maker
+from tagsmith.engine.melody_filter import MAX_REREAD, FilterError, MelodyFilter, filter_maker
 from tagsmith.engine.native import NativeEngine, NativeProgram
 from tagsmith.errors import RequestError
 from tagsmith.events import ContentDelta, Diagnostic, DiagnosticCode, Event, ReasoningDelta
@@ -98,11 +98,11 @@ class MelodyEngine(NativeEngine):
             return None
         try:
             return step(self._filter, *args, **kwargs)
-        except FilterFault as fault:
+        except FilterError as fault:
             self._hand_over(DiagnosticCode.ENGINE_FAULT, f"cohere_melody {fault}", at, out)
             return None
 
     def _hand_over(self, code: DiagnosticCode, message: str, at: int, out: list[Event]) -> None:
-        """The native engine reads on: it has read all that was shown, so there is nothing to undo."""
+        """The native engine reads on; it knows all that was shown, so nothing is to be undone."""
         self._filter = None
         out.append(Diagnostic(code, f"{message}; the native engine reads on", at))

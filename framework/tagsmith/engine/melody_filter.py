@@ -43,7 +43,7 @@ _STAND_IN = "\ufdd0"
 _LONGEST_REASON = 200
 
 
-class FilterFault(Exception):
+class FilterError(Exception):
     """The filter failed, or gave back something other than what it was given."""
 
 
@@ -80,7 +80,7 @@ def filter_maker(preset: MelodyPreset) -> Callable[[], Any]:
 class MelodyFilter:
     """One filter for one generation. `make` makes it, when the first text comes.
 
-    Any method raises `FilterFault`; the filter is then of no more use.
+    Any method raises `FilterError`; the filter is then of no more use.
     """
 
     __slots__ = ("_blank_run", "_filter", "_make", "_owed", "_section", "_span", "_text_begun")
@@ -134,7 +134,7 @@ class MelodyFilter:
         self._span = None
         found: list[list[Position]] = self._write(tag)
         if len(found) != 1:
-            raise FilterFault(f"gave {len(found)} citations for one closing tag")
+            raise FilterError(f"gave {len(found)} citations for one closing tag")
         return tuple(found[0])
 
     def end_section(self) -> None:
@@ -167,7 +167,7 @@ class MelodyFilter:
             raise
         except BaseException as error:
             # A panic in the library's Rust arrives as a BaseException that is no Exception.
-            raise FilterFault(_reason(error)) from error
+            raise FilterError(_reason(error)) from error
         if is_text:
             self._owed += text
         self._settle(answers)
@@ -177,10 +177,10 @@ class MelodyFilter:
         """What the filter gives back must be what it was given, but for blanks that it keeps."""
         answer = answers.pop(self._section, None) or "" if self._section is not None else ""
         if any(answers.values()) or not self._owed.startswith(answer):
-            raise FilterFault("gave back other text than it was given")
+            raise FilterError("gave back other text than it was given")
         self._owed = self._owed[len(answer) :]
         if self._owed.strip(BLANKS):
-            raise FilterFault("kept text that it was given")
+            raise FilterError("kept text that it was given")
 
 
 def _reason(error: BaseException) -> str:

@@ -42,19 +42,18 @@ class Inheritance:
 
     def resolve(self, file: FamilyFile) -> Inherited:
         """Everything a family says: its own keys laid on those it inherits."""
-        chain: list[FamilyFile] = []
+        chain: dict[str, FamilyFile] = {}
         current: FamilyFile | None = file
         while current is not None and current.name not in self._done:
-            if current in chain:
-                start = chain.index(current)
-                self._refuse_cycle(chain[start:])
-                chain = chain[:start]
+            if current.name in chain:
+                before = list(chain).index(current.name)
+                self._refuse_cycle(list(chain.values())[before:])
                 break
-            chain.append(current)
+            chain[current.name] = current
             current = self._target(current)
         base = self._done[current.name] if current is not None else None
-        for member in reversed(chain):
-            # A target that was not found is already in `_done`.
+        for member in reversed(chain.values()):
+            # What stands in a circle, or found nothing to extend, is in `_done` already.
             base = self._done.setdefault(member.name, _laid_on(base, member))
         return self._done[file.name]
 

@@ -68,9 +68,10 @@ def subschemas(schema: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
         if key in _LISTED and isinstance(value, list):
             yield from (((key, str(index)), item) for index, item in enumerate(value))
         elif key in _NAMED and isinstance(value, dict):
-            # Of `dependencies`, a list names properties and is no schema.
-            named = ((name, item) for name, item in value.items() if not isinstance(item, list))
-            yield from (((key, name), item) for name, item in named)
+            for name, item in value.items():
+                # Of the older `dependencies`, a list names properties and is no schema.
+                if not (key == "dependencies" and isinstance(item, list)):
+                    yield (key, name), item
         elif key in _ONE:
             yield (key,), value
 

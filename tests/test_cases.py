@@ -1,4 +1,4 @@
-"""The golden cases of the Cohere families, for every way of feeding them."""
+"""Golden cases, for every way of feeding them: what the Cohere families write, and odd outputs."""
 
 from pathlib import Path
 
@@ -12,7 +12,11 @@ FAMILIES = {
     "v": "cohere-command-a-vision",
     "m": "Cohere2MoeForCausalLM",
 }
-CASES = load_cases(Path(__file__).parent / "cases" / "cohere.yaml", FAMILIES)
+CASES = [
+    case
+    for name in ("cohere.yaml", "odd_outputs.yaml")
+    for case in load_cases(Path(__file__).parent / "cases" / name, FAMILIES)
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
