@@ -397,7 +397,8 @@ def test_a_family_of_a_later_layer_replaces_that_of_an_earlier(tmp_path: Path) -
 BUILT_IN = [path.read_text("utf-8") for path in sorted(FAMILIES.rglob("*.yaml"))]
 FRAGMENTS = [
     "*a", "&a ", "<<: ", "? ", "- ", "!!str ", "{", "}", "[", "]", ": ", "null", ".nan", "1e999",
-    "'", '"', "|\n", "\n  ", "\t", "---\n", "...\n", '"\\ud800"', "\u2028", "😀", "\0", "extends: a\n",
+    "'", '"', "|\n", "\n  ", "\t", "---\n", "...\n", '"\\ud800"', "\u2028", "😀", "\0",
+    "extends: a\n",
 ]  # fmt: skip
 EDITS = st.lists(
     st.tuples(st.integers(0, 2000), st.sampled_from([0, 1, 5, 40]), st.sampled_from(FRAGMENTS)),

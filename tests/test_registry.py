@@ -1,5 +1,6 @@
 """The registry: what a name means, where it cannot decide, and what is broken."""
 
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -208,7 +209,10 @@ def test_the_environment_names_files_and_directories(
         (tmp_path / name).mkdir()
         write(tmp_path / name, **{name: f"{{architectures: [{name.title()}]}}"})
     before = default_registry()
-    monkeypatch.setenv("TAGSMITH_FAMILIES", f"{tmp_path / 'one'}:{tmp_path / 'two' / 'two.yaml'}:")
+    monkeypatch.setenv(
+        "TAGSMITH_FAMILIES",
+        os.pathsep.join([str(tmp_path / "one"), str(tmp_path / "two" / "two.yaml"), ""]),
+    )
     assert tagsmith.get_family("One").id == "one"
     assert get_family("Two").id == "two"
     assert default_registry() is default_registry()

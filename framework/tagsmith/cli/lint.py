@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -33,13 +34,21 @@ class StandardInput(Traversable):
         """Nothing stands below it."""
         return iter(())
 
-    def joinpath(self, *descendants: str) -> Traversable:
+    def joinpath(self, *descendants: str | os.PathLike[str]) -> Traversable:
         """What stands beside it."""
         return Path(*descendants)
 
+    def read_bytes(self) -> bytes:
+        """Its bytes; they can be read once."""
+        return read_bytes("-")
+
+    def read_text(self, encoding: str | None = None) -> str:
+        """Its text."""
+        return self.read_bytes().decode(encoding or "utf-8")
+
     def open(self, mode: str = "r", *_: Any, **__: Any) -> IO[Any]:
-        """Its bytes."""
-        return io.BytesIO(read_bytes("-"))
+        """Its bytes, as a stream."""
+        return io.BytesIO(self.read_bytes())
 
 
 @click.command()

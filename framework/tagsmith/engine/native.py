@@ -16,8 +16,8 @@ from tagsmith.engine.json_calls import JsonCalls
 from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind, SpanMap
 from tagsmith.engine.tables import Role, Scanners, Tables, build_tables, scanners_for
-from tagsmith.engine.text import WHITESPACE, TextSink
-from tagsmith.events import ContentDelta, Diagnostic, DiagnosticCode, Event, ReasoningDelta, Target
+from tagsmith.engine.text import TextSink
+from tagsmith.events import Diagnostic, DiagnosticCode, Event, Target
 from tagsmith.sources import Position
 from tagsmith.spec.models import FamilySpec, ToolCalls
 from tagsmith.spec.policies import CallLayout
@@ -76,8 +76,8 @@ class NativeEngine:
     """
 
     __slots__ = (
-        "_base", "_calls", "_hold", "_literal", "_opening", "_plain", "_program", "_reader",
-        "_region", "_region_at", "_scanners", "_sink", "_sinks", "_sources", "_spans",
+        "_base", "_calls", "_hold", "_literal", "_opening", "_program", "_reader", "_region",
+        "_region_at", "_scanners", "_sink", "_sinks", "_sources", "_spans", "_steady",
     )  # fmt: skip
 
     def __init__(
@@ -107,27 +107,21 @@ class NativeEngine:
         self._sink = self._sinks[Target(spec.initial_region.value)]
         self._hold = ""
         self._base = 0
-        self._plain: type[ContentDelta] | type[ReasoningDelta] | None = None
+        self._steady = False
         self._opening: list[Event] = []
         if context.prompt_tail:
             self._follow_prompt(context)
 
     def feed(self, text: str) -> list[Event]:
         """Take the next piece of output; every marker's text in it is that marker."""
-        delta = self._plain
-        if (
-            delta is not None
-            and text
-            and text[-1] not in WHITESPACE
-            and self._program.tables.structural(text) is None
-        ):
-            self._sink.length += len(text)
-            self._base += len(text)
-            return [delta(text)]
+        if self._steady and self._program.tables.structural(text) is None:
+            return self._plain(text)
         return self._run(text, self._program.tables.scanners)
 
     def feed_literal(self, text: str) -> list[Event]:
         """Take text in which the markers that are tokens are only spelled, not meant."""
+        if self._steady and self._program.tables.structural(text) is None:
+            return self._plain(text)
         return self._run(text, self._literal)
 
     def feed_marker(self, marker: str) -> list[Event]:
@@ -141,7 +135,7 @@ class NativeEngine:
         else:
             self._marker(marker, self._base, out)
         self._base += len(marker)
-        self._plain = None
+        self._steady = False
         return out
 
     def finish(self) -> list[Event]:
@@ -182,14 +176,16 @@ class NativeEngine:
                 pos, decided = self._read_text(text, pos, scanners.text, out, final=final)
         self._hold = text[pos:]
         self._base += pos
-        self._plain = self._steady_delta()
+        self._steady = not (self._hold or self._stopped or self._region is Region.CALLS)
         return out
 
-    def _steady_delta(self) -> type[ContentDelta] | type[ReasoningDelta] | None:
-        """What plain text becomes from here on, when nothing but its characters decides that."""
-        if self._hold or self._region is Region.CALLS or self._spans is not None:
-            return None
-        return self._sink.steady_delta()
+    def _plain(self, text: str) -> list[Event]:
+        """Text without a character that a marker starts with, in a text region."""
+        out: list[Event] = []
+        self._sink.text(text, self._base, out)
+        self._base += len(text)
+        self._steady = not self._stopped
+        return out
 
     def _read_text(
         self, text: str, pos: int, scanner: Scanner, out: list[Event], *, final: bool

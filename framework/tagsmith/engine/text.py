@@ -69,12 +69,6 @@ class TextSink:
         self.started = True
         self._join_text = ""
 
-    def steady_delta(self) -> type[ContentDelta] | type[ReasoningDelta] | None:
-        """What plain text becomes from here on; None while anything is held or watched for."""
-        if not self.started or self.held or self.stops or self.citations:
-            return None
-        return self._delta
-
     def text(self, text: str, at: int, out: list[Event]) -> None:
         """Show `text`, which stands at offset `at` of the output."""
         if not self.stops:

@@ -101,14 +101,14 @@ def _answer(spec: FamilySpec, request: Request) -> Format:
         return _calls_only(spec, request, calls[0])
     if request.response_schema is None:
         return _free_answer(spec, request, calls)
-    document = _document(spec, request.response_schema)
-    wrapped = [tag(pair.start, document, pair.end) for pair in spec.tag_style.content]
-    if calls and _one_call_a_region(spec) and request.parallel_tool_calls:
-        answers = [exactly_one(wrapped)] if wrapped else [document]
-        return either([*answers, _calls_only(spec, request, calls[0])])
-    if wrapped:
+    schema = request.response_schema
+    wrapped = [
+        tag(pair.start, _document(spec, schema), pair.end) for pair in spec.tag_style.content
+    ]
+    if wrapped and not (calls and _one_call_a_region(spec)):
         return exactly_one([*wrapped, *calls])
-    return either([document, *calls])
+    answer = exactly_one(wrapped) if wrapped else _document(spec, schema)
+    return either([answer, *(_calls_only(spec, request, region) for region in calls)])
 
 
 def _calls_only(spec: FamilySpec, request: Request, calls: Format) -> Format:
@@ -142,7 +142,7 @@ def _document(spec: FamilySpec, schema: JsonSchema) -> Format:
     """
     ready = ready_document(schema)
     value = ready.unfold()
-    forbidden = [*_all_markers(spec), *_citation_markup(spec)]
+    forbidden = [*_all_markers(spec), *spec.tokens.hidden, *_citation_markup(spec)]
     spelled = repr(value)
     if ready.has_lengths or any(text in spelled for text in forbidden):
         forbidden = []

@@ -25,14 +25,7 @@ from tagsmith.spec.policies import (
 
 FORMAT_VERSION = 1
 
-Marker = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=128,
-        description="A literal string, written exactly as the model does.",
-    ),
-]
+Marker = Annotated[str, Field(min_length=1, max_length=128)]
 NonEmpty = Annotated[str, Field(min_length=1)]
 
 

@@ -1,0 +1,98 @@
+"""From citation positions to sources: numbering, ready-made maps, what resolves to nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tagsmith
+from tagsmith.sources import build_source_map, read_source_map
+from tagsmith.spec.models import KeyMap
+
+LINES = (Path(__file__).parent / "cases" / "cohere_v2.jsonl").read_text().splitlines()
+POSITIONS = [case for case in map(json.loads, LINES) if case["kind"] == "v2_positions"]
+FAMILY = tagsmith.get_family("cohere-command-a")
+CITED = "<|START_RESPONSE|><co>a</co: 0:[0],1:[0]><|END_RESPONSE|>"
+
+
+@pytest.mark.parametrize("case", POSITIONS, ids=lambda case: case["id"])
+def test_positions(case: dict[str, Any]) -> None:
+    request = case["input"]["request"]
+    sources = build_source_map(
+        KeyMap(), documents=request.get("documents"), messages=request.get("messages")
+    )
+    expected = case["expected"]
+    for position in expected["positions"]:
+        found = sources.entries[position["bucket"], position["index"]]
+        assert position["source"].items() <= found.items()
+    if expected["no_other_positions"]:
+        assert len(sources.entries) == len(expected["positions"])
+
+
+def tool(call_id: str, content: Any) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([tool("a", "x"), tool("b", "y")], {(1, 0): "x", (2, 0): "y"}),
+        ([tool("a", ["x", "y"]), tool("a", "z")], {(1, 0): "x", (1, 1): "y", (1, 2): "z"}),
+        (
+            [{"role": "assistant", "tool_calls": [{"id": "b"}, {"id": "a"}]}, tool("a", "x")],
+            {(2, 0): "x"},
+        ),
+        ([{"role": "assistant", "tool_calls": None}, tool("a", None), tool("b", "y")], {(2, 0): "y"}),
+        ([{"role": "user", "content": "q"}, "not a message", None], {}),
+    ],
+)
+def test_tool_calls_take_the_buckets_after_the_documents(
+    messages: list[Any], expected: dict[tuple[int, int], str]
+) -> None:
+    sources = build_source_map(KeyMap(), documents=["doc"], messages=messages)
+    assert sources.entries.pop((0, 0))["document"] == {"text": "doc"}  # type: ignore[attr-defined]
+    found = {at: source["tool_output"]["content"] for at, source in sources.entries.items()}
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {(0, 0): {"id": "a"}, (1, 0): {"id": "b"}},
+        {"0:0": {"id": "a"}, "1:0": {"id": "b"}},
+        {"0": {"0": {"id": "a"}}, "1": {"0": {"id": "b"}}},
+        {0: [{"id": "a"}], 1: [{"id": "b"}]},
+    ],
+    ids=["pairs", "strings", "nested", "lists"],
+)
+def test_a_ready_made_map(given: dict[Any, Any]) -> None:
+    message = FAMILY.parse(CITED, source_map=given)
+    assert [source["id"] for source in message.citations[0].sources] == ["a", "b"]
+
+
+@pytest.mark.parametrize("given", [{"x": 1}, {(0,): {}}, {"0:x": {}}, {0: 5}, {(0, 0): "text"}])
+def test_a_map_that_cannot_be_read(given: dict[Any, Any]) -> None:
+    with pytest.raises(tagsmith.RequestError, match=r"^source_map: "):
+        read_source_map(given)
+
+
+@pytest.mark.parametrize("field", ["documents", "messages"])
+@pytest.mark.parametrize("value", ["text", {"a": 1}, 5])
+def test_a_request_that_is_no_list(field: str, value: Any) -> None:
+    with pytest.raises(tagsmith.RequestError, match=f"^{field}: must be a list"):
+        FAMILY.parse(CITED, **{field: value})
+
+
+def test_without_a_request_nothing_is_resolved_and_nothing_is_wrong() -> None:
+    message = FAMILY.parse(CITED)
+    assert message.citations[0].sources == ()
+    assert message.diagnostics == ()
+
+
+def test_what_does_not_resolve_is_said_and_the_rest_kept() -> None:
+    message = FAMILY.parse(CITED, documents=[{"id": "a", "data": {}}])
+    assert [source["id"] for source in message.citations[0].sources] == ["a"]
+    assert [d.code.value for d in message.diagnostics] == ["unresolved-source"]

@@ -1,0 +1,49 @@
+"""A user's stop strings: they end the content, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+import tagsmith
+from tagsmith.testing import all_cuttings, run
+
+FAMILY = tagsmith.get_family("cohere-command-a")
+CALL = '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f", "parameters": {"q": "END"}}]'
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "content", "stopped"),
+    [
+        ("<|START_RESPONSE|>one END two<|END_RESPONSE|>", ["END"], "one", "END"),
+        ("<|START_THINKING|>END<|END_THINKING|><|START_RESPONSE|>a", ["END"], "a", None),
+        ("<|START_RESPONSE|>a EN<|END_RESPONSE|>D", ["END"], "a END", None),
+        ("<|START_RESPONSE|>a E<co>N</co: 0:[0]>D b<|END_RESPONSE|>", ["END"], "a", "END"),
+        ("<|START_RESPONSE|>ab<|END_RESPONSE|>", ["END"], "ab", None),
+        ("<|START_RESPONSE|>xabcd", ["abcd", "bc"], "x", "abcd"),
+        ("<|START_RESPONSE|>xabce", ["abcd", "bc"], "xa", "bc"),
+        ("<|START_RESPONSE|>line\n\nmore", ["\n\n"], "line", "\n\n"),
+        ("答四是", ["四"], "答", "四"),
+        (f"{CALL}<|END_ACTION|>a END", ["END"], "a", "END"),
+    ],
+)
+def test_stop(text: str, stop: list[str], content: str, stopped: str | None) -> None:
+    for label, deltas in all_cuttings(text):
+        message = run(FAMILY, deltas, stop=stop).message
+        assert (message.content, message.stop) == (content, stopped), label
+
+
+def test_nothing_comes_after_a_stop() -> None:
+    parser = FAMILY.parser(stop="END")
+    parser.feed("a END")
+    assert parser.stopped
+    assert parser.feed(f"b{CALL}") == []
+    parser.finish("stop")
+    assert parser.message.tool_calls == ()
+    spans = FAMILY.explain(f"a ENDb{CALL}", stop="END")
+    assert [span.kind.value for span in spans] == ["content", "whitespace", "after-stop"]
+
+
+@pytest.mark.parametrize("stop", ["", [""], [3], ["a", ""]])
+def test_an_empty_stop_string_is_refused(stop: object) -> None:
+    with pytest.raises(tagsmith.RequestError, match=r"^stop: "):
+        FAMILY.parser(stop=stop)  # type: ignore[arg-type]
