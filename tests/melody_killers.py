@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 SMALL_STACK = 1 << 20
-"""Bytes: what some platforms and servers give a thread. The library overflows it ten times sooner."""
+"""Bytes: what some servers give a thread. The library overflows it eight times sooner."""
 
 SR, ER = "<|START_RESPONSE|>", "<|END_RESPONSE|>"
 ST, ET = "<|START_THINKING|>", "<|END_THINKING|>"
@@ -69,7 +69,7 @@ KILLERS = {
     "array never closed": Killer(
         20_000,
         lambda n: SA + "[{}`" * n,
-        lambda n: {},
+        lambda n: {"content": 4 * n - 1},
         ("malformed-call",),
     ),
     "text in the tool region": Killer(
@@ -130,11 +130,12 @@ def measured(name: str, scale: float = 1) -> dict[str, object]:
 
 
 def main() -> None:
-    """Print one line of JSON for each killer: its result, and its times at a quarter and in full."""
+    """Print a line of JSON for each killer: its result, its times at full and at quarter size."""
     for name in KILLERS:
         quarter = min(float(str(measured(name, 0.25)["seconds"])) for _ in range(2))
         full = min((measured(name) for _ in range(2)), key=lambda result: result["seconds"])
-        print(json.dumps({**full, "quarter": quarter}), flush=True)
+        sys.stdout.write(json.dumps({**full, "quarter": quarter}) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

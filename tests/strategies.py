@@ -49,7 +49,7 @@ def families() -> st.SearchStrategy[tagsmith.Family]:
 
 
 def outputs(family: tagsmith.Family) -> st.SearchStrategy[str]:
-    """A text made of what this family's outputs are made of, in any order; often a tool-call one."""
+    """A text made of what this family's outputs are made of, in any order."""
     fragments = st.one_of(
         st.sampled_from(family.markers),
         st.sampled_from(JSON_FRAGMENTS),

@@ -70,7 +70,9 @@ def test_streaming_prints_events_as_lines(output: str) -> None:
 
 def test_standard_input_and_sources(tmp_path: Path) -> None:
     documents = written(tmp_path, "documents.json", [{"id": "d", "data": {"text": "x"}}])
-    done = tagsmith("parse", *FAMILY, "--documents", documents, "--format", "json", "-", stdin=CITED)
+    done = tagsmith(
+        "parse", *FAMILY, "--documents", documents, "--format", "json", "-", stdin=CITED
+    )
     assert json.loads(done.stdout)["citations"][0]["sources"][0]["id"] == "d"
 
 

@@ -32,7 +32,11 @@ def test_every_key_is_in_the_reference(key: str) -> None:
 
 @pytest.mark.parametrize(
     "enum",
-    [value for value in vars(policies).values() if isinstance(value, EnumMeta) and value.__members__],
+    [
+        value
+        for value in vars(policies).values()
+        if isinstance(value, EnumMeta) and value.__members__
+    ],
     ids=lambda enum: enum.__name__,
 )
 def test_every_named_value_is_in_the_reference(enum: EnumMeta) -> None:

@@ -45,7 +45,10 @@ def tool(call_id: str, content: Any) -> dict[str, Any]:
             [{"role": "assistant", "tool_calls": [{"id": "b"}, {"id": "a"}]}, tool("a", "x")],
             {(2, 0): "x"},
         ),
-        ([{"role": "assistant", "tool_calls": None}, tool("a", None), tool("b", "y")], {(2, 0): "y"}),
+        (
+            [{"role": "assistant", "tool_calls": None}, tool("a", None), tool("b", "y")],
+            {(2, 0): "y"},
+        ),
         ([{"role": "user", "content": "q"}, "not a message", None], {}),
     ],
 )

@@ -65,9 +65,9 @@ def test_a_character_cut_over_tokens_is_whole(step: int) -> None:
 
 
 def test_bytes_that_are_no_character_show_as_such_and_cost_nothing_else() -> None:
-    ids = meant("<|START_THINKING|>") + [0xE6, 0x80] + spelled("=") + meant(
-        '<|END_THINKING|><|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f"}]<|END_ACTION|>'
-    )
+    call = '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f"}]<|END_ACTION|>'
+    ids = [*meant("<|START_THINKING|>"), 0xE6, 0x80, *spelled("="), *meant("<|END_THINKING|>")]
+    ids += meant(call)
     message = run_tokens(FAMILY, [[i] for i in ids], TOKENIZER).message
     assert message.reasoning == "\ufffd="
     assert [call.name for call in message.tool_calls] == ["f"]

@@ -1,8 +1,8 @@
 """Tagsmith: one YAML file per model family gives the parser, the grammar and the citations.
 
 >>> import tagsmith
->>> message = tagsmith.get_family("Cohere2ForCausalLM").parse("<|START_RESPONSE|>Paris.<|END_RESPONSE|>")
->>> message.content
+>>> family = tagsmith.get_family("Cohere2ForCausalLM")
+>>> family.parse("<|START_RESPONSE|>Paris.<|END_RESPONSE|>").content
 'Paris.'
 """
 

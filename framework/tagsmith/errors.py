@@ -84,4 +84,4 @@ class RequestError(TagsmithError, ValueError):
 
 
 class MissingDependencyError(TagsmithError, ImportError):
-    """An optional library is absent or too old; the message says which version and how to get it."""
+    """A library is absent or of a wrong version; the message says which is needed and how to get it."""

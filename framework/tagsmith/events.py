@@ -102,7 +102,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Something in the output was not as the family says. `offset` counts characters of the output."""
+    """Something was not as the family says. `offset` counts characters of the output."""
 
     type: ClassVar[str] = "diagnostic"
     code: DiagnosticCode

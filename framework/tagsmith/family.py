@@ -167,7 +167,7 @@ class Family:
         return build_reasoning_gate(self.spec, tokenizer).is_end(token_ids)
 
     def count_reasoning_tokens(self, token_ids: Sequence[int], tokenizer: Any) -> int:
-        """How many of these ids stand inside the reasoning of the last turn, markers not counted."""
+        """How many of these ids stand in the reasoning of the last turn, markers not counted."""
         return build_reasoning_gate(self.spec, tokenizer).count(token_ids)
 
     def _context(
@@ -211,9 +211,7 @@ class Family:
         key_map = self.spec.citations.key_map
         return build_source_map(key_map, documents=documents, messages=messages)
 
-    def _engine(
-        self, name: str | None, context: Context, token_markers: frozenset[str]
-    ) -> Engine:
+    def _engine(self, name: str | None, context: Context, token_markers: frozenset[str]) -> Engine:
         chosen = name or self.spec.engine
         if chosen == EngineName.NATIVE:
             return NativeEngine(self._native, context, token_markers=token_markers)

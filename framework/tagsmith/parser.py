@@ -51,7 +51,7 @@ class Parser:
         return events
 
     def finish(self, reason: str | None = "stop") -> list[Event]:
-        """The output has ended, for this reason; return the last events. Later calls return none."""
+        """The output has ended, for this reason; return the last events. Again, it returns none."""
         if self._finished:
             return []
         self._finished = True

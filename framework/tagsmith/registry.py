@@ -80,10 +80,12 @@ class Registry:
             return self._compiled[found.spec.id]
 
     def _unknown(self, name: str) -> str:
-        usable = self.families()
-        names = {found.spec.id for found in usable}
-        names |= {arch for found in usable for arch in found.spec.match.architectures}
-        by_lower = {known.lower(): known for known in sorted(names)}
+        shown: dict[str, str] = {}
+        for found in self.families():
+            shown[found.spec.id] = found.spec.id
+            for architecture in found.spec.match.architectures:
+                shown[architecture] = f"{found.spec.id} ({architecture})"
+        by_lower = {known.lower(): text for known, text in shown.items()}
         near = [by_lower[match] for match in get_close_matches(name.lower(), by_lower, n=3)]
         there_are = ", ".join(near or sorted(self.ids())[:10]) or "none"
         message = (

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class Tokenizer(Protocol):
-    """What token-aware feeding needs: the shape that transformers, tokenizers and the test kit share."""
+    """What token-aware feeding needs; transformers, tokenizers and the test kit all have it."""
 
     def decode(self, token_ids: Sequence[int], skip_special_tokens: bool = ...) -> str:
         """The text of these tokens."""

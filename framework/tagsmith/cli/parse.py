@@ -10,7 +10,6 @@ import click
 
 from tagsmith.cli.common import (
     echo_json,
-    fail,
     families_option,
     family_option,
     format_option,
@@ -111,13 +110,8 @@ def _shown(value: Any) -> str:
 
 
 def _shape(message: Message, output_format: str) -> dict[str, Any]:
-    if output_format == "openai":
-        return message.to_openai()
-    if output_format == "cohere":
-        return message.to_cohere()
-    if output_format == "json":
-        return message.to_dict()
-    fail(f"--format {output_format}: use text, json, openai or cohere")
+    shapes = {"openai": message.to_openai, "cohere": message.to_cohere, "json": message.to_dict}
+    return shapes[output_format]()
 
 
 def _lines(message: Message) -> Iterator[str]:
@@ -135,7 +129,9 @@ def _lines(message: Message) -> Iterator[str]:
         yield "citations"
     for citation in message.citations:
         places = ", ".join(f"{bucket}:[{index}]" for bucket, index in citation.positions)
-        names = ", ".join(str(source.get("id") or source.get("type")) for source in citation.sources)
+        names = ", ".join(
+            str(source.get("id") or source.get("type")) for source in citation.sources
+        )
         where = f"{citation.target} {citation.start}-{citation.end}"
         yield _indented(f"{where}  {_shown(citation.text)}  {places}  {names}".rstrip())
     if message.diagnostics:

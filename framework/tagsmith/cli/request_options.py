@@ -28,7 +28,9 @@ _OPTIONS = (
         metavar="TEXT|FILE",
         help="The prompt, or the file that holds it: it tells where the output begins.",
     ),
-    click.option("--stop", metavar="TEXT", multiple=True, help="A stop string; may be given again."),
+    click.option(
+        "--stop", metavar="TEXT", multiple=True, help="A stop string; may be given again."
+    ),
 )
 
 

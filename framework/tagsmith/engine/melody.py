@@ -14,7 +14,7 @@ from tagsmith.engine.base import Context
 from tagsmith.engine.melody_filter import MAX_REREAD, FilterError, MelodyFilter, filter_maker
 from tagsmith.engine.native import NativeEngine, NativeProgram
 from tagsmith.errors import RequestError
-from tagsmith.events import ContentDelta, Diagnostic, DiagnosticCode, Event, ReasoningDelta
+from tagsmith.events import Diagnostic, DiagnosticCode, Event
 from tagsmith.sources import Position
 
 Given = ParamSpec("Given")
@@ -48,9 +48,6 @@ class MelodyEngine(NativeEngine):
             raise RequestError("engine", message)
         self._filter: MelodyFilter | None = MelodyFilter(filter_maker(melody.preset))
         super().__init__(program, context, token_markers=token_markers)
-
-    def _steady_delta(self) -> type[ContentDelta] | type[ReasoningDelta] | None:
-        return super()._steady_delta() if self._filter is None else None
 
     def _show(self, text: str, at: int, out: list[Event]) -> None:
         pos = 0

@@ -182,7 +182,7 @@ class NativeEngine:
     def _plain(self, text: str) -> list[Event]:
         """Text without a character that a marker starts with, in a text region."""
         out: list[Event] = []
-        self._sink.text(text, self._base, out)
+        self._show(text, self._base, out)
         self._base += len(text)
         self._steady = not self._stopped
         return out

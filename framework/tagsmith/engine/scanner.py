@@ -75,8 +75,8 @@ def build_scanner(literals: Iterable[str]) -> Scanner:
 def partial_pattern(literals: Iterable[str]) -> str:
     """An expression that matches any of the literals, or a start of one that ends the text.
 
-    >>> bool(re.match(partial_pattern(["<co>"]), "<c")), bool(re.match(partial_pattern(["<co>"]), "<x"))
-    (True, False)
+    >>> [bool(re.match(partial_pattern(["<co>"]), text)) for text in ("<co>", "<c", "<x")]
+    [True, True, False]
     """
     trie: dict[str, Any] = {}
     for literal in literals:

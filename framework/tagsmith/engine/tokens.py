@@ -1,4 +1,4 @@
-"""Token ids as they come: which are markers, and the text of the rest, never cut inside a character."""
+"""Token ids as they come: which are markers, and the text of the rest in whole characters."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class CallLayout(StrEnum):
 
 
 class Container(StrEnum):
-    """What holds the calls of a `json` region when the grammar writes them; both are always read."""
+    """What holds the calls of a `json` region when the grammar writes them; both are read."""
 
     ARRAY = "array"
     OBJECT = "object"
