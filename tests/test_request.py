@@ -343,6 +343,7 @@ LIMITED: list[tuple[Any, str]] = [
     ({"type": "string", "pattern": "a\\\\b"}, "pattern"),
     ({"type": "string", "pattern": "(^a)"}, "pattern"),
     ({"type": "string", "pattern": "("}, "pattern"),
+    ({"type": "string", "pattern": "^.{1,4000}$"}, "pattern"),
     ({"type": "string", "pattern": "a", "maxLength": 2}, "maxLength"),
     ({"type": "string", "format": "email", "minLength": 2}, "maxLength"),
     ({"$ref": "https://example.org/schema"}, "$ref"),

@@ -90,7 +90,8 @@ def test_case(case: dict[str, Any], family: str) -> None:
 
 
 NOTHING, CHAT = "", "Hello."
-STRAYS = ["<|END_ACTION|>", "a<|END_RESPONSE|>", "a<|START_THINKING|>b", "<|END_THINKING|>"]
+STRAYS = ["<|END_ACTION|>", "a<|START_THINKING|>b", "<|END_THINKING|>"]
+LOOSE = ["<|START_RESPONSE|>open", "a<|END_RESPONSE|>", said(ONE)]
 MORE_DOCUMENTS = [
     said(DOCUMENT) * 2,
     "x" + said(DOCUMENT),
@@ -103,8 +104,9 @@ MORE_DOCUMENTS = [
 LANGUAGES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
     "auto": (
         {"tools": TOOLS},
-        [NOTHING, CHAT, ONE, TWO, said(CHAT), f"On it. {ONE} Done.", said(CHAT) + ONE, ONE + LATER],
-        [*STRAYS, calls(), "<|START_ACTION|>", said(ONE), "<|START_RESPONSE|>open", ONE[:-1]],
+        [NOTHING, CHAT, ONE, TWO, said(CHAT), f"On it. {ONE} Done.", said(CHAT) + ONE, ONE + LATER]
+        + LOOSE,
+        [*STRAYS, calls(), "<|START_ACTION|>", ONE[:-1]],
     ),
     "auto, spelled": ({"tools": TOOLS, "tool_choice": "auto"}, [CHAT, ONE], [calls()]),
     "auto, one call": (
@@ -551,7 +553,7 @@ def test_a_refused_text_says_where_it_stops() -> None:
     tag = tagsmith.get_family(COMMAND_A).structural_tag(tools=TOOLS, tool_choice="required")
     wrong, short = calls(call("gét", {})), ONE[:-5]
     results = check_structural_tag(tag, [ONE, wrong, short, "é"], markers=["<|START_ACTION|>"])
-    assert [r.stopped_at for r in results] == [None, wrong.index("é") - 0, len(short), 0]
+    assert [r.stopped_at for r in results] == [None, wrong.index("é"), len(short), 0]
 
 
 def test_many_tools_make_a_tag_near_the_size_of_their_schemas() -> None:

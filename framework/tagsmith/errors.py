@@ -84,4 +84,4 @@ class RequestError(TagsmithError, ValueError):
 
 
 class MissingDependencyError(TagsmithError, ImportError):
-    """A library is absent or of a wrong version; the message says which is needed and how to get it."""
+    """A library is absent or of a wrong version; the message says which to install, and how."""

@@ -143,10 +143,16 @@ class Family:
         response_format: Any = None,
         parallel_tool_calls: bool | None = None,
         reasoning: str = "gated",
+        unenforceable: str = "error",
     ) -> dict[str, Any]:
         """The structural tag that holds a model to this family's format and the request.
 
-        Raises `RequestError` for a request that cannot be enforced.
+        Parameters: `tools`, `tool_choice`, `response_format` and `parallel_tool_calls` as in a
+        chat request. `reasoning` says what the grammar sees of it: `gated` (the server switches
+        the grammar on after it), `enabled` (the prompt opened it), `auto` (a block or none) or
+        `disabled`. `unenforceable` is `error`, or `report` to go without what no grammar holds.
+
+        Raises `RequestError` for a request that cannot be served, or not be enforced.
         """
         from tagsmith.grammar import build_structural_tag
 
@@ -156,6 +162,7 @@ class Family:
             response_format=response_format,
             parallel_tool_calls=parallel_tool_calls,
             reasoning=reasoning,
+            unenforceable=unenforceable,
         )
         return build_structural_tag(self.spec, request)
 

@@ -235,10 +235,10 @@ class NativeEngine:
                 out.append(Diagnostic(DiagnosticCode.STRAY_MARKER, message, at))
 
     def _open_region(self) -> Region:
-        """The region, where reasoning counts as open also when no marker opened it."""
-        if self._region is Region.OUTSIDE and self._sink.target is Target.REASONING:
-            return Region.REASONING
-        return self._region
+        """The region, where text that no marker opened counts as a region of its kind."""
+        if self._region is not Region.OUTSIDE:
+            return self._region
+        return Region.REASONING if self._sink.target is Target.REASONING else Region.CONTENT
 
     def _change_region(self, region: Region, at: int, end: int, out: list[Event]) -> None:
         if self._region is Region.CALLS:

@@ -122,16 +122,15 @@ def _one_call_a_region(spec: FamilySpec) -> bool:
 
 
 def _free_answer(spec: FamilySpec, request: Request, calls: list[Format]) -> Format:
-    """Text, bare or in the family's wrappers, and calls where there are tools."""
-    wrapped = [
-        tag(pair.start, any_text(_all_markers(spec, but=pair.end)), pair.end)
-        for pair in spec.tag_style.content
-    ]
-    stray = _all_markers(spec)
+    """Text, bare or in the family's wrappers, and calls where there are tools.
+
+    Wherever the wrappers' markers stand in text, the parser reads content; no other marker may.
+    """
+    wrappers = [text for pair in spec.tag_style.content for text in (pair.start, pair.end)]
+    stray = [text for text in _all_markers(spec) if text not in wrappers]
     if calls and request.parallel_tool_calls:
-        return free_text([*wrapped, *calls], stray)
-    text = free_text(wrapped, stray) if wrapped else any_text(stray)
-    return sequence(text, optional(calls[0])) if calls else text
+        return free_text(calls, stray)
+    return sequence(any_text(stray), optional(calls[0])) if calls else any_text(stray)
 
 
 def _document(spec: FamilySpec, schema: JsonSchema) -> Format:

@@ -12,7 +12,11 @@ import re
 _NEGATED_CLASS = re.compile(r"\[\^(?:\\.|[^\]\\])*\]", re.DOTALL)
 _NEEDS_ESCAPE = re.compile(r'["\x00-\x1f]|\\[\\nrtfv0xuc]')
 _UNKNOWN = re.compile(r"\(\?(?:[=!]|<[=!])|\\[bBpPkAzZ1-9]")
+_REPEATS = re.compile(r"\{(\d*),?(\d*)\}")
 _ATOM = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
+
+MAX_REPEATS = 256
+"""How often a pattern may repeat something: beyond, compiling it takes seconds, then minutes."""
 
 
 def pattern_problem(pattern: str) -> str | None:
@@ -35,6 +39,9 @@ def pattern_problem(pattern: str) -> str | None:
         return "it matches quotes, backslashes or control characters, which JSON writes escaped"
     if any(char in _blanked(branch)[1:-1] for branch in _branches(pattern) for char in "^$"):
         return "it holds an anchor inside"
+    counts = [int(count) for pair in _REPEATS.findall(_blanked(pattern)) for count in pair if count]
+    if any(count > MAX_REPEATS for count in counts):
+        return f"it repeats more than {MAX_REPEATS} times; minLength and maxLength have no limit"
     return None
 
 

@@ -1,0 +1,60 @@
+"""The tables of bare cohere_melody against both engines are what the script prints."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SCRIPT = ROOT / "examples" / "compare_melody.py"
+CELL = re.compile(r"(?<!\\)\|")
+
+
+def load_script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("compare_melody", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def verdicts(lines: list[str]) -> dict[str, list[str]]:
+    """The rows of a table as the script prints it, without the times."""
+    rows = [[cell.strip() for cell in CELL.split(line)[1:-1]] for line in lines]
+    return {row[0]: row[1::2] for row in rows if len(row) == 7 and set(row[0]) != {"-"}}
+
+
+def documented(name: str) -> dict[str, list[str]]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    found = verdicts([line for line in lines if line.startswith("|")])
+    found.pop("input", None)
+    return found
+
+
+def test_the_documentation_shows_every_row() -> None:
+    assert list(documented("docs/melody.md")) == [row.name for row in load_script().ROWS]
+
+
+def test_both_engines_are_right_on_every_row() -> None:
+    script = load_script()
+    for row in script.ROWS:
+        for engine in ("native", "melody"):
+            assert script.read_one(engine, row)["verdict"].partition(",")[0] == "right", row.name
+
+
+def test_the_readme_shows_what_the_reference_shows() -> None:
+    reference = documented("docs/melody.md")
+    for name, row in documented("README.md").items():
+        assert row == reference[name]
+
+
+@pytest.mark.heavy
+def test_the_table_is_what_the_script_prints() -> None:
+    found = verdicts(load_script().table())
+    found.pop("input")
+    assert found == documented("docs/melody.md")
