@@ -168,6 +168,18 @@ def test_on_any_text_they_differ_in_a_stated_handover_at_most(
 
 
 @thoroughly
+@given(generations(), cut_sizes())
+def test_melody_shows_each_event_as_soon_as_native_does(
+    generation: Generation, sizes: list[int]
+) -> None:
+    family, text, request = generation
+    native, melody = (family.parser(engine=engine, **request) for engine in EngineName)
+    for delta in cut(text, sizes):
+        shown, _ = apart(melody.feed(delta))
+        assert shown == join_events(native.feed(delta))
+
+
+@thoroughly
 @given(st.text(st.characters(), max_size=40), cut_sizes())
 def test_text_that_is_no_unicode_text_is_kept(text: str, sizes: list[int]) -> None:
     family = tagsmith.get_family("cohere-command-a")
