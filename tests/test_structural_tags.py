@@ -104,8 +104,8 @@ MORE_DOCUMENTS = [
 LANGUAGES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
     "auto": (
         {"tools": TOOLS},
-        [NOTHING, CHAT, ONE, TWO, said(CHAT), f"On it. {ONE} Done.", said(CHAT) + ONE, ONE + LATER]
-        + LOOSE,
+        [NOTHING, CHAT, ONE, TWO, *LOOSE]
+        + [said(CHAT), f"On it. {ONE} Done.", said(CHAT) + ONE, ONE + LATER],
         [*STRAYS, calls(), "<|START_ACTION|>", ONE[:-1]],
     ),
     "auto, spelled": ({"tools": TOOLS, "tool_choice": "auto"}, [CHAT, ONE], [calls()]),

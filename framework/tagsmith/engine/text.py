@@ -44,6 +44,8 @@ class TextSink:
     _pieces: list[str] = field(default_factory=list)
     _stop_scanner: Scanner = field(init=False)
     _stop_held: list[Held] = field(default_factory=list)
+    _held_length: int = 0
+    _quick: bool = False
     _kind: SpanKind = field(init=False)
     _delta: type[ContentDelta] | type[ReasoningDelta] = field(init=False)
     _join_text: str = ""
@@ -60,7 +62,7 @@ class TextSink:
         Whitespace between a closed region and the first text outside a wrapper only sets the two
         apart, so it is dropped there; between two texts that are both shown it is kept.
         """
-        self.started = False
+        self.started = self._quick = False
         self.trim_start = self.trim is Trim.BOTH or (after_region and self.length == 0)
         self._join_text = JOINS[self.join] if self.length else ""
 
@@ -68,10 +70,14 @@ class TextSink:
         """The prompt already holds the start of this stretch."""
         self.started = True
         self._join_text = ""
+        self._see_if_quick()
 
     def text(self, text: str, at: int, out: list[Event]) -> None:
         """Show `text`, which stands at offset `at` of the output."""
-        if not self.stops:
+        if self._quick and not self.held and text[-1:] not in WHITESPACE:
+            self.length += len(text)
+            out.append(self._delta(text))
+        elif not self.stops:
             self.give_back(text, at, out)
         elif self.stopped is not None:
             self._drop(Held(text, at), SpanKind.AFTER_STOP)
@@ -99,6 +105,7 @@ class TextSink:
         if len(self.citations) >= MAX_CITATION_DEPTH:
             return False
         self.citations.append(OpenCitation(self._here(), self.length, len(self._pieces)))
+        self._quick = False
         return True
 
     def close_citation(self) -> tuple[int, int, str]:
@@ -109,6 +116,7 @@ class TextSink:
         shown = "".join(self._pieces[opened.piece :])
         if not self.citations:
             self._pieces.clear()
+            self._see_if_quick()
         return start, end, shown[start - opened.emitted : end - opened.emitted]
 
     def forget_citations(self) -> int:
@@ -118,9 +126,14 @@ class TextSink:
         self._pieces.clear()
         return count
 
+    def _see_if_quick(self) -> None:
+        """Whether text that does not end in whitespace is shown as it comes, with no more ado."""
+        watched = self.stops or self.citations or self.spans is not None
+        self._quick = self.started and not watched
+
     def _here(self) -> int:
-        waiting = sum(len(h.text) for h in self.held) + sum(len(h.text) for h in self._stop_held)
-        return self.length + waiting + len(self._join_text)
+        stop = sum(len(piece.text) for piece in self._stop_held)
+        return self.length + self._held_length + stop + len(self._join_text)
 
     def _text_before_stop(self, text: str, at: int, out: list[Event], *, final: bool) -> None:
         pieces = [*self._stop_held, Held(text, at)]
@@ -156,13 +169,16 @@ class TextSink:
             self._emit_held(out, kept)
         if len(kept) < len(text):
             self.held.append(Held(text[len(kept) :], at + len(kept)))
+            self._held_length += len(text) - len(kept)
 
     def _emit_held(self, out: list[Event], text: str = "") -> None:
         if self.held or self._join_text:
             text = self._join_text + "".join(piece.text for piece in self.held) + text
-            self.held.clear()
+            self._forget_held()
             self._join_text = ""
-        self.started = True
+        if not self.started:
+            self.started = True
+            self._see_if_quick()
         self.length += len(text)
         if self.citations:
             self._pieces.append(text)
@@ -171,7 +187,11 @@ class TextSink:
     def _drop_held(self) -> None:
         for piece in self.held:
             self._drop(piece, SpanKind.WHITESPACE)
+        self._forget_held()
+
+    def _forget_held(self) -> None:
         self.held.clear()
+        self._held_length = 0
 
     def _drop(self, piece: Held, kind: SpanKind) -> None:
         if self.spans is not None:
