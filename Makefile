@@ -30,8 +30,9 @@ lint: $(DEV)/.installed
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy --no-error-summary
-	@$(BIN)/tagsmith schema family | diff -u schemas/family.schema.json - || \
-		{ echo "run: $(BIN)/tagsmith schema family > schemas/family.schema.json" >&2; exit 1; }
+	@for name in family cases; do \
+		$(BIN)/tagsmith schema $$name | diff -u schemas/$$name.schema.json - || \
+		{ echo "run: $(BIN)/tagsmith schema $$name > schemas/$$name.schema.json" >&2; exit 1; }; done
 	$(BIN)/tagsmith lint families
 
 clean:

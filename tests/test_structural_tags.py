@@ -91,6 +91,7 @@ def test_case(case: dict[str, Any], family: str) -> None:
 
 NOTHING, CHAT = "", "Hello."
 STRAYS = ["<|END_ACTION|>", "a<|START_THINKING|>b", "<|END_THINKING|>"]
+AROUND_CALLS = [CHAT, ONE, TWO, said(CHAT), f"On it. {ONE} Done.", said(CHAT) + ONE, ONE + LATER]
 LOOSE = ["<|START_RESPONSE|>open", "a<|END_RESPONSE|>", said(ONE)]
 MORE_DOCUMENTS = [
     said(DOCUMENT) * 2,
@@ -104,8 +105,7 @@ MORE_DOCUMENTS = [
 LANGUAGES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
     "auto": (
         {"tools": TOOLS},
-        [NOTHING, CHAT, ONE, TWO, *LOOSE]
-        + [said(CHAT), f"On it. {ONE} Done.", said(CHAT) + ONE, ONE + LATER],
+        [NOTHING, *AROUND_CALLS, *LOOSE],
         [*STRAYS, calls(), "<|START_ACTION|>", ONE[:-1]],
     ),
     "auto, spelled": ({"tools": TOOLS, "tool_choice": "auto"}, [CHAT, ONE], [calls()]),
