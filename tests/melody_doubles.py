@@ -9,13 +9,21 @@ from typing import Any
 
 from tagsmith.engine.melody_filter import BLANKS
 
-SECTIONS = {"<|START_THINKING|>": "reasoning", "<|START_RESPONSE|>": "content"}
+SECTIONS = {
+    "<|START_THINKING|>": "reasoning",
+    "<|END_THINKING|>": "content",
+    "<|START_RESPONSE|>": "content",
+    "<|END_RESPONSE|>": None,
+    "<|START_ACTION|>": None,
+    "<|END_ACTION|>": None,
+}
+"""What text is after each marker; after some, it is dropped."""
 CLOSE = re.compile(r"</co: (.*)>")
 POSITION = re.compile(r"(\d+):\[(\d+)\]")
 
 
 class EchoFilter:
-    """Gives back what it is given, and records each write with what the real one would keep.
+    """Reads as the real one does, and records each write with what the real one would keep.
 
     `fail` is called before each write with its number; what it raises, the filter raises.
     """
@@ -23,10 +31,12 @@ class EchoFilter:
     def __init__(self, fail: Callable[[int], None] = lambda write: None) -> None:
         self.writes: list[str] = []
         self.most_kept = 0
+        self.most_dropped = 0
         self._fail = fail
-        self._section: str | None = None
+        self._section: str | None = "content"
         self._span: int | None = None
         self._blanks = 0
+        self._dropped = 0
 
     def write_decoded(self, text: str) -> Any:
         self._fail(len(self.writes))
@@ -34,16 +44,14 @@ class EchoFilter:
         self.writes.append(text)
         if text in SECTIONS:
             self._section = SECTIONS[text]
-        elif text.startswith("<|END_"):
-            self._section, self._span, self._blanks = None, None, 0
+            self._span, self._blanks, self._dropped = None, 0, 0
         elif text == "<co>":
             self._span = 0
         elif match := CLOSE.fullmatch(text):
             self._span = None
-            return self._result("", [self._citation(match[1])])
+            return self._result("", [self._citation(match[1])] if self._section else [])
         else:
             assert "<" not in text, "text holds nothing that could be markup"
-            assert self._section, "text comes inside a section"
             self._keep(text)
             return self._result(text, [])
         return self._result("", [])
@@ -52,6 +60,8 @@ class EchoFilter:
         kept = text.rstrip(BLANKS)
         self._blanks = len(text) - len(kept) + (0 if kept else self._blanks)
         self._span = None if self._span is None else self._span + len(text)
+        self._dropped += 0 if self._section else len(text)
+        self.most_dropped = max(self.most_dropped, self._dropped)
         self.most_kept = max(self.most_kept, self._blanks, self._span or 0)
 
     def _result(self, text: str, citations: list[Any]) -> Any:

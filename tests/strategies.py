@@ -39,7 +39,23 @@ CITATION_FRAGMENTS = [
     "<co",
     ">",
 ]
-NOISE = [" ", "\n", "  \n", "word ", "a", "é", "😀", "<", "<|", "|>", "<|START_", "_TEXT|>", "\x00"]
+NOISE = [
+    "```json\n",
+    "`",
+    " ",
+    "\n",
+    "  \n",
+    "word ",
+    "a",
+    "é",
+    "😀",
+    "<",
+    "<|",
+    "|>",
+    "<|START_",
+    "_TEXT|>",
+    "\x00",
+]
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in "fg"]
 
 

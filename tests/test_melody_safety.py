@@ -23,9 +23,10 @@ from tagsmith.testing import run
 
 ALL_IN = 300
 """Seconds for all killers together, many times what they take: only a hang comes near."""
-LINEAR = 10
+LINEAR = 12
 """The most that four times the text may cost: between the 4 of linear and the 16 of quadratic."""
-CLOCK = 0.02
+CLOCK = 0.05
+"""Seconds under which nothing is told from the clock's noise."""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def watched(
     monkeypatch: pytest.MonkeyPatch, text: list[str], double: EchoFilter, **options: Any
 ) -> tuple[list[Event], tagsmith.Message]:
     """Parse with the stand-in in the library's place."""
-    monkeypatch.setattr(melody, "filter_maker", lambda preset: lambda: double)
+    monkeypatch.setattr(melody, "filter_maker", lambda preset, start: lambda: double)
     family = tagsmith.get_family("cohere-command-a")
     result = run(family, text, engine="melody", **options)
     return join_events(result.events), result.message
@@ -78,6 +79,7 @@ def test_what_the_filter_is_given_is_bounded(
     assert DiagnosticCode.ENGINE_FAULT not in [d.code for d in message.diagnostics]
     bound = melody_filter.MAX_REREAD
     assert double.most_kept <= bound, "characters read again at every write"
+    assert double.most_dropped <= bound, "characters kept that it drops"
     assert all(len(write) <= bound for write in double.writes), "one write"
     assert all(write.count("<") <= 1 for write in double.writes), "one piece of markup a write"
     assert len(double.writes) <= 2 + len(text) / 4
@@ -161,12 +163,16 @@ def swap(result: Any) -> None:
     result.content, result.reasoning = result.reasoning, result.content
 
 
-def lose(result: Any) -> None:
-    result.content = result.reasoning = None
-
-
 def double(result: Any) -> None:
     result.content = result.content and result.content * 2
+
+
+def cut_short(result: Any) -> None:
+    result.content = result.content and result.content[:2]
+
+
+def replace(result: Any) -> None:
+    result.content = result.content and result.content.upper()
 
 
 def cite_nothing(result: Any) -> None:
@@ -177,21 +183,67 @@ def no_result(result: Any) -> None:
     del result.content
 
 
-@pytest.mark.parametrize("change", [swap, lose, double, cite_nothing, no_result])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (swap, "took reasoning for content"),
+        (double, "gave back other text than it was given"),
+        (cut_short, "kept text that it was given"),
+        (replace, "gave back other text than it was given"),
+        (cite_nothing, "gave 0 citations for one closing tag"),
+        (no_result, "failed with AttributeError"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
 def test_an_answer_that_is_not_what_was_given_is_a_fault(
-    monkeypatch: pytest.MonkeyPatch, change: Any
+    monkeypatch: pytest.MonkeyPatch, change: Any, message: str
 ) -> None:
     events, _ = watched(monkeypatch, [TEXT], Altered(change))
     rest, found = guards(events)
     assert rest == join_events(run(tagsmith.get_family("cohere-command-a"), [TEXT]).events)
     assert [diagnostic.code for diagnostic in found] == [DiagnosticCode.ENGINE_FAULT]
+    assert found[0].message.startswith(f"cohere_melody {message}")
+
+
+def lose_content(result: Any) -> None:
+    result.content = None
+    result.citations = []
+
+
+def lose_reasoning(result: Any) -> None:
+    result.reasoning = None
+
+
+@pytest.mark.parametrize("size", [1, 7, 10**6], ids=["characters", "sevens", "whole"])
+@pytest.mark.parametrize(
+    ("change", "content", "reasoning", "citations", "where"),
+    [
+        (lose_content, None, "a b", [], "c "),
+        (lose_reasoning, "c d e f", None, ["d e"], "a b"),
+    ],
+)
+def test_what_the_filter_drops_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+    change: Any,
+    content: str | None,
+    reasoning: str | None,
+    citations: list[str],
+    where: str,
+    size: int,
+) -> None:
+    events, message = watched(monkeypatch, cut(TEXT, [size]), Altered(change))
+    assert (message.content, message.reasoning) == (content, reasoning)
+    assert [citation.text for citation in message.citations] == citations
+    [drop] = guards(events)[1]
+    assert (drop.code, drop.offset) == (DiagnosticCode.ENGINE_DROP, TEXT.index(where))
+    assert message.diagnostics == (drop,)
 
 
 def test_a_filter_that_cannot_be_made_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     def make() -> Any:
         raise AttributeError("cmd3")
 
-    monkeypatch.setattr(melody, "filter_maker", lambda preset: make)
+    monkeypatch.setattr(melody, "filter_maker", lambda preset, start: make)
     message = tagsmith.get_family("cohere-command-a").parse("Hi", engine="melody")
     assert message.content == "Hi"
     assert [d.code for d in message.diagnostics] == [DiagnosticCode.ENGINE_FAULT]
@@ -199,10 +251,11 @@ def test_a_filter_that_cannot_be_made_is_a_fault(monkeypatch: pytest.MonkeyPatch
 
 def test_call_numbers_and_offsets_go_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     call = '<|START_ACTION|>[{"tool_name": "f"}]<|END_ACTION|>'
-    text = f"{call}a <co>b</co: 0:[0]>{call}c <co>d</co: 0:[1]>"
+    answer = "<|START_RESPONSE|>"
+    text = f"{call}{answer}a <co>b</co: 0:[0]>{call}{answer}c <co>d</co: 0:[1]>"
 
     def fail(write: int) -> None:
-        if write > 6:
+        if write > 8:
             raise PanicException
 
     _, message = watched(monkeypatch, list(text), EchoFilter(fail))
@@ -228,8 +281,10 @@ def test_a_bound_is_met_at_the_same_character_for_every_cutting(
         many = join_events(run(family, cut(text, sizes), engine="melody").events)
     assert many == one
     rest, found = guards(one)
-    assert rest == join_events(run(family, [text]).events)
-    assert all(diagnostic.code is DiagnosticCode.ENGINE_HANDOVER for diagnostic in found)
+    codes = {diagnostic.code for diagnostic in found}
+    assert codes <= {DiagnosticCode.ENGINE_HANDOVER, DiagnosticCode.ENGINE_DROP}
+    if DiagnosticCode.ENGINE_DROP not in codes:
+        assert rest == join_events(run(family, [text]).events)
 
 
 def test_an_event_loop_goes_on_while_texts_are_parsed() -> None:

@@ -36,6 +36,7 @@ class DiagnosticCode(StrEnum):
     INCOMPLETE_CHARACTER = "incomplete-character"
     ENGINE_FAULT = "engine-fault"
     ENGINE_HANDOVER = "engine-handover"
+    ENGINE_DROP = "engine-drop"
 
 
 @dataclass(slots=True)

@@ -6,28 +6,25 @@ everything is data; outside one, a marker ends the region. Argument text is pass
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
-from functools import lru_cache
 
 from tagsmith.engine.call_values import decode_id, decode_text, json_object_in
 from tagsmith.engine.calls import CallSink
+from tagsmith.engine.json_runs import BETWEEN, BLANK, IN_STRING, run_end, runs_beside
 from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind
 from tagsmith.events import DiagnosticCode
 from tagsmith.spec.models import CallKeys
 
-_BLANK = " \t\n\r"
-_TOP = _BLANK + ",[]"
-_IN_STRING = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_FENCE = "```"
 
 
 class _At(Enum):
     """Where in the region the reader stands."""
 
     TOP = auto()
+    FENCE = auto()
     LEFTOVER = auto()
     KEY = auto()
     COLON = auto()
@@ -61,38 +58,6 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Runs:
-    """What can be passed over at once; a marker's first character always ends a run."""
-
-    top: re.Pattern[str]
-    blank: re.Pattern[str]
-    scalar: re.Pattern[str]
-    nested: re.Pattern[str]
-    to_brace: re.Pattern[str]
-    to_any_brace: re.Pattern[str]
-    to_quote: re.Pattern[str]
-
-
-@lru_cache(maxsize=64)
-def _runs(first_chars: frozenset[str]) -> _Runs:
-    stops = re.escape("".join(sorted(first_chars)))
-    not_a_marker = f"[^{stops}]" if stops else r"[\s\S]"
-
-    def run(allowed: str) -> re.Pattern[str]:
-        return re.compile(f"{allowed}(?:(?={not_a_marker}){allowed})*+")
-
-    return _Runs(
-        top=run(f"[{re.escape(_TOP)}]"),
-        blank=run(f"[{_BLANK}]"),
-        scalar=run("[-+.0-9A-Za-z_]"),
-        nested=run(r'[^"{}\[\]]'),
-        to_brace=run(r"[^{]"),
-        to_any_brace=run(r"[^{}]"),
-        to_quote=run(r'[^"]'),
-    )
-
-
 class JsonCalls:
     """Reads the tool-call regions of one generation.
 
@@ -101,8 +66,25 @@ class JsonCalls:
     """
 
     __slots__ = (
-        "_at", "_base", "_brackets", "_buffer", "_calls_allowed", "_depth", "_escaped", "_from",
-        "_in_string", "_keys", "_part", "_runs", "_seen", "_sink", "_token", "_used", "_value",
+        "_at",
+        "_base",
+        "_brackets",
+        "_buffer",
+        "_calls_allowed",
+        "_depth",
+        "_escaped",
+        "_final",
+        "_from",
+        "_in_string",
+        "_keys",
+        "_part",
+        "_runs",
+        "_seen",
+        "_sink",
+        "_token",
+        "_undecided",
+        "_used",
+        "_value",
     )  # fmt: skip
 
     def __init__(self, keys: CallKeys, sink: CallSink, *, calls_allowed: bool) -> None:
@@ -111,7 +93,8 @@ class JsonCalls:
         self._sink = sink
         self._calls_allowed = calls_allowed
         self._buffer, self._base, self._from = "", 0, 0
-        self._runs = _runs(frozenset())
+        self._final = self._undecided = False
+        self._runs = runs_beside(frozenset())
         self.begin_region()
 
     def begin_region(self) -> None:
@@ -143,9 +126,10 @@ class JsonCalls:
         left from there on must be given again together with the text that follows it.
         """
         self._buffer, self._base, self._from = text, base, pos
-        self._runs = _runs(scanner.first_chars)
+        self._runs = runs_beside(scanner.first_chars)
+        self._final, self._undecided = final, False
         marker: str | None = None
-        while pos < len(text):
+        while pos < len(text) and not self._undecided:
             if self._in_string:
                 pos = self._string(pos)
                 continue
@@ -200,7 +184,7 @@ class JsonCalls:
         if self._escaped:
             self._escaped = False
             return pos + 1
-        match = _IN_STRING.match(text, pos)
+        match = IN_STRING.match(text, pos)
         end = pos if match is None else match.end()
         if end == len(text):
             return end
@@ -216,17 +200,41 @@ class JsonCalls:
 
     def _top(self, pos: int) -> int:
         char = self._buffer[pos]
-        if char in _TOP:
-            end = _end(self._runs.top, self._buffer, pos)
+        if char == _FENCE[0]:
+            return self._fence(pos)
+        if char in BETWEEN:
+            end = run_end(self._runs.top, self._buffer, pos)
             self._brackets += self._buffer.count("[", pos, end) - self._buffer.count("]", pos, end)
             return end
-        self._used = True
         if char == "{":
+            self._used = True
             self._cut(pos, _Part.STRUCTURE)
             self._sink.begin(self._base + pos)
             self._seen.clear()
             self._at = _At.KEY
             return pos + 1
+        return self._begin_leftover(pos)
+
+    def _fence(self, pos: int) -> int:
+        """A code fence around calls is passed over, with the language that it names."""
+        ahead = self._buffer[pos : pos + len(_FENCE)]
+        if ahead == _FENCE:
+            self._at = _At.FENCE
+            return pos + len(_FENCE)
+        if _FENCE.startswith(ahead) and not self._final:
+            self._undecided = True
+            return pos
+        return self._begin_leftover(pos)
+
+    def _fence_language(self, pos: int) -> int:
+        match = self._runs.scalar.match(self._buffer, pos)
+        if match is not None:
+            return match.end()
+        self._at = _At.TOP
+        return pos
+
+    def _begin_leftover(self, pos: int) -> int:
+        self._used = True
         self._cut(pos, _Part.LEFTOVER)
         self._sink.malformed(self._base + pos)
         self._at = _At.LEFTOVER
@@ -237,7 +245,7 @@ class JsonCalls:
             self._cut(pos, _Part.BETWEEN)
             self._at = _At.TOP
             return pos
-        return _end(self._runs.to_brace, self._buffer, pos)
+        return run_end(self._runs.to_brace, self._buffer, pos)
 
     def _key(self, pos: int) -> int:
         char = self._buffer[pos]
@@ -282,7 +290,7 @@ class JsonCalls:
             self._depth = 1
             self._at = _At.NESTED
             return pos + 1
-        if char not in _BLANK and self._runs.scalar.match(self._buffer, pos):
+        if char not in BLANK and self._runs.scalar.match(self._buffer, pos):
             self._cut(pos, self._value)
             self._at = _At.SCALAR
             return pos
@@ -304,7 +312,7 @@ class JsonCalls:
             self._depth += 1
             return pos + 1
         if char not in "}]":
-            return _end(self._runs.nested, self._buffer, pos)
+            return run_end(self._runs.nested, self._buffer, pos)
         self._depth -= 1
         if self._depth == 0:
             self._value_read(pos + 1)
@@ -346,8 +354,8 @@ class JsonCalls:
         return pos + 1
 
     def _blank_or_broken(self, pos: int) -> int:
-        if self._buffer[pos] in _BLANK:
-            return _end(self._runs.blank, self._buffer, pos)
+        if self._buffer[pos] in BLANK:
+            return run_end(self._runs.blank, self._buffer, pos)
         self._cut(pos)
         self._break(pos)
         return pos
@@ -363,7 +371,7 @@ class JsonCalls:
     def _broken(self, pos: int) -> int:
         char = self._buffer[pos]
         if char not in "{}":
-            return _end(self._runs.to_any_brace, self._buffer, pos)
+            return run_end(self._runs.to_any_brace, self._buffer, pos)
         self._depth += 1 if char == "{" else -1
         if self._depth == 0:
             self._cut(pos + 1, _Part.BETWEEN)
@@ -374,7 +382,7 @@ class JsonCalls:
         if self._buffer[pos] == '"':
             self._in_string = True
             return pos + 1
-        return _end(self._runs.to_quote, self._buffer, pos)
+        return run_end(self._runs.to_quote, self._buffer, pos)
 
     def _take_token(self) -> str:
         token = "".join(self._token)
@@ -382,14 +390,9 @@ class JsonCalls:
         return token
 
 
-def _end(pattern: re.Pattern[str], text: str, pos: int) -> int:
-    """Where a run from `pos` ends; at least one character on, for it is known to be no marker."""
-    match = pattern.match(text, pos)
-    return pos + 1 if match is None else match.end()
-
-
 _STEPS: dict[_At, Callable[[JsonCalls, int], int]] = {
     _At.TOP: JsonCalls._top,
+    _At.FENCE: JsonCalls._fence_language,
     _At.LEFTOVER: JsonCalls._leftover,
     _At.KEY: JsonCalls._key,
     _At.COLON: JsonCalls._colon,

@@ -1,8 +1,9 @@
-"""The melody engine: the native engine's regions and calls, with text read by cohere_melody.
+"""The melody engine: an output read by a preset of cohere_melody, kept safe by the native engine.
 
-Regions, markers, tool calls and stop strings are this project's own; text and cited spans go to a
-preset of the vendor's library, and what it gives back is what is shown. Where that cannot be kept
-safe, the native engine reads on from the same character, and a diagnostic says so.
+The preset is told every marker that opens or closes a region, and given the text as it comes: what
+it gives back is shown, what it drops is dropped. Tool calls and stop strings are this project's
+own. The native engine follows along; where the preset cannot be kept safe, or reads what cannot be,
+the native engine reads on from the same character, and a diagnostic says so.
 """
 
 from __future__ import annotations
@@ -11,8 +12,15 @@ from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
 from tagsmith.engine.base import Context
-from tagsmith.engine.melody_filter import MAX_REREAD, FilterError, MelodyFilter, filter_maker
-from tagsmith.engine.native import NativeEngine, NativeProgram
+from tagsmith.engine.melody_filter import (
+    BLANKS,
+    MAX_REREAD,
+    FilterError,
+    MelodyFilter,
+    filter_maker,
+)
+from tagsmith.engine.native import CLOSES, OPENS, NativeEngine, NativeProgram
+from tagsmith.engine.tables import Role
 from tagsmith.errors import RequestError
 from tagsmith.events import Diagnostic, DiagnosticCode, Event
 from tagsmith.sources import Position
@@ -22,7 +30,7 @@ Answer = TypeVar("Answer")
 
 
 class MelodyEngine(NativeEngine):
-    """One generation, its text read by a filter of `cohere_melody`.
+    """One generation, read by a filter of `cohere_melody`.
 
     Parameters: as for `NativeEngine`; the program's family must name a melody preset.
 
@@ -46,25 +54,62 @@ class MelodyEngine(NativeEngine):
                 " or add `melody: {preset: ...}` to the family's file"
             )
             raise RequestError("engine", message)
-        self._filter: MelodyFilter | None = MelodyFilter(filter_maker(melody.preset))
+        # What the prompt has begun is read without the filter; it starts where the output does.
+        self._filter: MelodyFilter | None = None
         super().__init__(program, context, token_markers=token_markers)
+        start = self._open_region()
+        self._filter = MelodyFilter(filter_maker(melody.preset, start), melody.preset, start)
+
+    @property
+    def _dropping(self) -> bool:
+        return self._filter is not None and self._filter.dropping
 
     def _show(self, text: str, at: int, out: list[Event]) -> None:
         pos = 0
         while self._filter is not None and pos < len(text) and not self._stopped:
+            if self._filter.dropping:
+                return
             end = pos + self._filter.room(text, pos)
             if end == pos:
                 message = f"more than {MAX_REREAD} characters in one cited span or run of blanks"
                 self._hand_over(DiagnosticCode.ENGINE_HANDOVER, message, at + pos, out)
                 break
-            piece = text[pos:end]
-            self._ask(at + pos, out, MelodyFilter.text, self._sink.target, piece)
-            super()._show(piece, at + pos, out)
+            self._show_read(text[pos:end], at + pos, out)
             pos = end
         if pos < len(text):
             super()._show(text[pos:], at + pos, out)
 
+    def _show_read(self, text: str, at: int, out: list[Event]) -> None:
+        """Show what the filter makes of this text; blanks are shown as they come."""
+        self._ask(at, out, MelodyFilter.text, self._sink.target, text)
+        if not self._dropping:
+            super()._show(text, at, out)
+            return
+        blanks = len(text) - len(text.lstrip(BLANKS))
+        super()._show(text[:blanks], at, out)
+        if not self._stopped:
+            self._drop(at + blanks, out)
+
+    def _drop(self, at: int, out: list[Event]) -> None:
+        """From here to the next marker the filter drops what comes, cited spans included."""
+        self._sink.forget_citations()
+        message = "the preset drops this text, which no marker opens"
+        out.append(Diagnostic(DiagnosticCode.ENGINE_DROP, message, at))
+
+    def _marker(self, marker: str, at: int, out: list[Event]) -> None:
+        role = self._program.tables.roles[marker]
+        if role in OPENS:
+            self._ask(at, out, MelodyFilter.open_region, OPENS[role])
+        elif role in CLOSES:
+            self._ask(at, out, MelodyFilter.close_region, CLOSES[role])
+        super()._marker(marker, at, out)
+        if self._filter is not None and self._sink.citations and role is not Role.HIDDEN:
+            message = "a marker that ends no region within a cited span"
+            self._hand_over(DiagnosticCode.ENGINE_HANDOVER, message, at, out)
+
     def _open_citation(self, start: int, end: int, out: list[Event]) -> None:
+        if self._dropping:
+            return
         at = self._base + start
         if self._filter is not None and self._sink.citations:
             message = "a cited span within a cited span"
@@ -73,14 +118,15 @@ class MelodyEngine(NativeEngine):
         super()._open_citation(start, end, out)
 
     def _cite(self, positions: tuple[Position, ...], at: int, out: list[Event]) -> None:
+        if self._dropping:
+            return
         if self._sink.citations:
             read = self._ask(at, out, MelodyFilter.close_span, positions)
+            if self._dropping:
+                self._drop(at, out)
+                return
             positions = positions if read is None else read
         super()._cite(positions, at, out)
-
-    def _end_stretch(self, at: int, out: list[Event]) -> None:
-        self._ask(at, out, MelodyFilter.end_section)
-        super()._end_stretch(at, out)
 
     def _ask(
         self,

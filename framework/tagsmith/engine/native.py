@@ -32,12 +32,12 @@ class Region(Enum):
     CALLS = auto()
 
 
-_OPENS = {
+OPENS = {
     Role.REASONING_START: Region.REASONING,
     Role.CONTENT_START: Region.CONTENT,
     Role.CALLS_START: Region.CALLS,
 }
-_CLOSES = {
+CLOSES = {
     Role.REASONING_END: Region.REASONING,
     Role.CONTENT_END: Region.CONTENT,
     Role.CALLS_END: Region.CALLS,
@@ -222,7 +222,7 @@ class NativeEngine:
         role = self._program.tables.roles[marker]
         end = at + len(marker)
         self._mark(at, end, SpanKind.HIDDEN if role is Role.HIDDEN else SpanKind.MARKER)
-        opens, closes = _OPENS.get(role), _CLOSES.get(role)
+        opens, closes = OPENS.get(role), CLOSES.get(role)
         if opens is not None:
             echo = opens is self._region and not (opens is Region.CALLS and self._reader.used)
             if not echo:
@@ -264,7 +264,7 @@ class NativeEngine:
 
     def _open_citation(self, start: int, end: int, out: list[Event]) -> None:
         self._mark(self._base + start, self._base + end, SpanKind.CITATION_MARKUP)
-        if not self._sink.open_citation():
+        if not self._sink.open_citation(out):
             message = "cited spans are nested too deep"
             out.append(Diagnostic(DiagnosticCode.MALFORMED_CITATION, message, self._base + start))
 
@@ -288,7 +288,7 @@ class NativeEngine:
         """End the innermost cited span with a closing tag at offset `at`."""
         sink = self._sink
         is_open = bool(sink.citations)
-        span = sink.close_citation() if is_open else None
+        span = sink.close_citation(out) if is_open else None
         if span is not None and positions:
             out += citation_events(span, sink.target, positions, self._sources, at)
         else:

@@ -92,24 +92,30 @@ class TextSink:
 
     def end_stretch(self, out: list[Event]) -> None:
         """A region boundary: what was held for a stop is text, trailing whitespace is dropped."""
-        if self._stop_held:
-            self._text_before_stop("", 0, out, final=True)
+        self._give_up_stop(out)
         if self.held:
             if self.trim is Trim.KEEP:
                 self._emit_held(out)
             else:
                 self._drop_held()
 
-    def open_citation(self) -> bool:
+    def open_citation(self, out: list[Event]) -> bool:
         """Begin a cited span here; False when spans are nested too deep."""
         if len(self.citations) >= MAX_CITATION_DEPTH:
             return False
+        self._give_up_stop(out)
         self.citations.append(OpenCitation(self._here(), self.length, len(self._pieces)))
         self._quick = False
         return True
 
-    def close_citation(self) -> tuple[int, int, str]:
-        """End the innermost span: its start, its end and its text, without trailing whitespace."""
+    def close_citation(self, out: list[Event]) -> tuple[int, int, str]:
+        """End the innermost span: its start, its end and its text.
+
+        Whitespace at the span's end is shown with it: an offset that counts it stays true.
+        """
+        self._give_up_stop(out)
+        if self.held:
+            self._emit_held(out)
         opened = self.citations.pop()
         end = self.length
         start = min(opened.start, end)
@@ -132,8 +138,12 @@ class TextSink:
         self._quick = self.started and not watched
 
     def _here(self) -> int:
-        stop = sum(len(piece.text) for piece in self._stop_held)
-        return self.length + self._held_length + stop + len(self._join_text)
+        return self.length + self._held_length + len(self._join_text)
+
+    def _give_up_stop(self, out: list[Event]) -> None:
+        """What might have become a stop string is text: no stop reaches over markup."""
+        if self._stop_held:
+            self._text_before_stop("", 0, out, final=True)
 
     def _text_before_stop(self, text: str, at: int, out: list[Event], *, final: bool) -> None:
         pieces = [*self._stop_held, Held(text, at)]
