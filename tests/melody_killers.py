@@ -39,12 +39,12 @@ class Killer:
 
 KILLERS = {
     "citations": Killer(
-        12_000,
+        3_000,
         lambda n: SR + "<co>a</co: 0:[1]>" * n + ER,
         lambda n: {"content": n, "citations": n},
     ),
     "empty citations": Killer(
-        12_000, lambda n: SR + "<co></co: 0:[1]>" * n + ER, lambda n: {"citations": n}
+        4_000, lambda n: SR + "<co></co: 0:[1]>" * n + ER, lambda n: {"citations": n}
     ),
     "malformed citations": Killer(
         3_000,
@@ -52,9 +52,9 @@ KILLERS = {
         lambda n: {},
         ("malformed-citation",),
     ),
-    "calls": Killer(8_000, lambda n: action(*['{"a": 1}'] * n), lambda n: {"tool_calls": n}),
+    "calls": Killer(2_000, lambda n: action(*['{"a": 1}'] * n), lambda n: {"tool_calls": n}),
     "calls without arguments": Killer(
-        8_000, lambda n: action(*["{}"] * n), lambda n: {"tool_calls": n}
+        2_000, lambda n: action(*["{}"] * n), lambda n: {"tool_calls": n}
     ),
     "long argument": Killer(
         200_000,
@@ -88,13 +88,13 @@ KILLERS = {
         200_000, lambda n: f"{SR}a{ER}" + "x" * n, lambda n: {"content": 1}, ("engine-drop",)
     ),
     "citations after the answer": Killer(
-        10_000,
+        5_000,
         lambda n: f"{SR}a{ER}" + "<co>b</co: 0:[1]>" * n,
         lambda n: {"content": 1},
         ("engine-drop",),
     ),
     "text between answers": Killer(
-        8_000,
+        2_000,
         lambda n: f"{SR}a{ER}<co>xyz" * n,
         lambda n: {"content": n},
         ("engine-drop",),
@@ -111,7 +111,7 @@ KILLERS = {
         lambda n: {"content": n},
         ("engine-handover", "unclosed-citation"),
     ),
-    "thinking blocks": Killer(10_000, lambda n: f"{ST}a{ET}" * n, lambda n: {"reasoning": n}),
+    "thinking blocks": Killer(4_000, lambda n: f"{ST}a{ET}" * n, lambda n: {"reasoning": n}),
     "stop in a cited span": Killer(
         1,
         lambda n: f"{SR}<co>abcdef{ER}{SR}xSTOP",

@@ -40,11 +40,12 @@ def test_the_documentation_shows_every_row() -> None:
     assert list(documented("docs/melody.md")) == [row.name for row in load_script().ROWS]
 
 
-def test_both_engines_are_right_on_every_row() -> None:
+def test_tagsmith_is_right_on_every_row_but_where_a_preset_drops_text() -> None:
     script = load_script()
     for row in script.ROWS:
-        for engine in ("native", "melody"):
-            assert script.read_one(engine, row)["verdict"].partition(",")[0] == "right", row.name
+        assert script.read_one("native", row)["verdict"] == "right", row.name
+        verdict = script.read_one("melody", row)["verdict"]
+        assert verdict.startswith("right") or verdict.endswith("`engine-drop`"), row.name
 
 
 def test_the_readme_shows_what_the_reference_shows() -> None:

@@ -21,7 +21,7 @@ from tagsmith.engine.melody_filter import DIALECTS, MelodyFilter, filter_maker, 
 from tagsmith.engine.native import Region
 from tagsmith.events import Diagnostic, DiagnosticCode, Event, join_events
 from tagsmith.spec.policies import EngineName, InitialRegion, Join, MelodyPreset, Trim
-from tagsmith.testing import MockTokenizer, all_cuttings, load_cases, run, run_tokens
+from tagsmith.testing import MockTokenizer, load_cases, run, run_tokens
 
 HERE = Path(__file__).parent / "cases"
 FAMILIES = {
@@ -81,8 +81,8 @@ def test_both_engines_agree_on_a_case_unless_it_is_listed(case: Any) -> None:
     family, options = tagsmith.get_family(case.family), options_of(case)
     native = joined(family, [case.text], **options)
     melody = joined(family, [case.text], engine="melody", **options)
-    for way, deltas in all_cuttings(case.text):
-        assert joined(family, deltas, engine="melody", **options) == melody, way
+    for size in (1, 2, 3, 7, 16):
+        assert joined(family, cut(case.text, [size]), engine="melody", **options) == melody
     assert (melody != native) == (case.id in EXPLAINED)
 
 
@@ -196,7 +196,7 @@ def well_formed(draw: st.DrawFn) -> tuple[tagsmith.Family, str]:
 
 
 @pytest.mark.parametrize("preset", MelodyPreset)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(well_formed(), cut_sizes())
 def test_both_engines_agree_on_well_formed_outputs(
     preset: MelodyPreset, generation: tuple[tagsmith.Family, str], sizes: list[int]
@@ -324,12 +324,12 @@ def test_the_presets_own_reading_counts(
     family = changed(family, melody={"preset": preset}, initial_region=initial)
     assert joined(family, ["Hi"], engine="melody") == joined(family, ["Hi"])
 
-    def untold(make: Any, preset: MelodyPreset, start: Region) -> MelodyFilter:
-        return MelodyFilter(filter_maker(preset, Region.OUTSIDE), preset, DIALECTS[preset].start)
+    class Untold(MelodyFilter):
+        def __init__(self, make: Any, preset: MelodyPreset, start: Region) -> None:
+            make = filter_maker(preset, Region.OUTSIDE)
+            super().__init__(make, preset, DIALECTS[preset].start)
 
-    monkeypatch.setattr(melody, "MelodyFilter", untold)
-    for method in ("text", "open_region", "close_region", "open_span", "close_span"):
-        monkeypatch.setattr(untold, method, getattr(MelodyFilter, method), raising=False)
+    monkeypatch.setattr(melody, "MelodyFilter", Untold)
     message = family.parse("Hi", engine="melody")
     assert parts_of(message) == parts_of(family.parse("Hi"))
     assert [d.message for d in message.diagnostics] == [
@@ -360,7 +360,7 @@ def test_text_that_is_no_unicode_text_is_kept(text: str, sizes: list[int]) -> No
     assert joined(family, deltas, engine="melody") == joined(family, deltas)
 
 
-@thoroughly
+@settings(max_examples=40, deadline=None)
 @given(well_formed(), st.integers(1, 4))
 def test_both_engines_agree_on_tokens(generation: tuple[tagsmith.Family, str], step: int) -> None:
     family, text = generation
@@ -406,6 +406,17 @@ def test_the_family_file_decides_not_the_preset(
 ) -> None:
     family, text, request = generation
     check_against_native((changed(family, **changes), text, request), list(text))
+
+
+@pytest.mark.parametrize(("stop", "content"), [(None, "a\n "), ("\n", "a")])
+def test_blanks_before_dropped_text_are_the_familys(stop: str | None, content: str) -> None:
+    family = tagsmith.get_family("cohere-command-a")
+    family = changed(family, whitespace={"content": Trim.KEEP})
+    text = "<|START_RESPONSE|>a<|END_RESPONSE|>\n b"
+    for deltas in ([text], list(text)):
+        message = run(family, deltas, engine="melody", stop=stop).message
+        assert (message.content, message.stop) == (content, stop)
+        assert bool(message.diagnostics) == (stop is None)
 
 
 def test_a_family_can_choose_the_engine() -> None:

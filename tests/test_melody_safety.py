@@ -239,6 +239,17 @@ def test_what_the_filter_drops_is_not_shown(
     assert message.diagnostics == (drop,)
 
 
+def cite_another(result: Any) -> None:
+    for citation in result.citations:
+        citation.sources[0].tool_call_index = 7
+
+
+def test_citations_point_where_the_filter_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, message = watched(monkeypatch, [TEXT], Altered(cite_another))
+    assert [citation.positions for citation in message.citations] == [((7, 1),)]
+    assert message.diagnostics == ()
+
+
 def test_a_filter_that_cannot_be_made_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     def make() -> Any:
         raise AttributeError("cmd3")

@@ -63,7 +63,8 @@ class CallSink:
             self.spans.mark(at, at + len(text), kind)
         if call.as_text:
             self.content.give_back(text, at, self.out)
-        elif not call.announced:
+        elif not call.announced and at >= 0:
+            # What a prompt began is not part of the output, and is never given back as text.
             call.raw.append(Held(text, at))
 
     def set_id(self, value: str | None) -> None:
