@@ -20,6 +20,9 @@ from tagsmith.spec.models import ToolCalls
 from tagsmith.spec.policies import OnMalformed, OnTruncated, OnUnknownTool
 
 
+_QUOTED = 80
+
+
 @dataclass(slots=True, eq=False)
 class OpenCall:
     """The call being read. `raw` is its text for as long as nothing of it has been shown."""
@@ -47,6 +50,7 @@ class CallSink:
     call: OpenCall | None = None
     count: int = 0
     _ids: set[str] = field(default_factory=set)
+    _next_id: int = 0
     _pending: list[Event] = field(default_factory=list)
     _give_back: bool = True
     _complained: bool = False
@@ -82,7 +86,7 @@ class CallSink:
         """More of the arguments, as JSON text."""
         call = self._open
         call.fragments.append(text)
-        if call.announced and text:
+        if call.announced and text and not call.as_text:
             self._emit(ToolCallDelta(self.count, text))
 
     def close_arguments(self) -> None:
@@ -173,7 +177,7 @@ class CallSink:
             return
         call.announced = True
         if self.tool_names is not None and call.name not in self.tool_names:
-            message = f"the request has no tool {call.name!r}"
+            message = f"the request has no tool {_short(call.name)}"
             self.diagnose(DiagnosticCode.UNKNOWN_TOOL, message, call.at)
             if self.policies.on_unknown_tool is OnUnknownTool.CONTENT:
                 call.as_text = True
@@ -186,12 +190,12 @@ class CallSink:
 
     def _id(self, call: OpenCall) -> str:
         if call.id is None:
-            number = self.count
-            while str(number) in self._ids:
-                number += 1
-            call.id = str(number)
+            self._next_id = max(self._next_id, self.count)
+            while str(self._next_id) in self._ids:
+                self._next_id += 1
+            call.id = str(self._next_id)
         elif call.id in self._ids:
-            message = f"the id {call.id!r} was used before"
+            message = f"the id {_short(call.id)} was used before"
             self.diagnose(DiagnosticCode.DUPLICATE_ID, message, call.at)
         self._ids.add(call.id)
         return call.id
@@ -199,7 +203,7 @@ class CallSink:
     def _check_arguments(self, call: OpenCall, at: int) -> None:
         problem = arguments_problem("".join(call.fragments))
         if problem is not None:
-            message = f"the arguments of {call.name!r} are {problem}"
+            message = f"the arguments of call {self.count} are {problem}"
             self.diagnose(DiagnosticCode.INVALID_ARGUMENTS, message, at)
 
     def _close(self, *, complete: bool) -> None:
@@ -227,3 +231,8 @@ class CallSink:
     def _mark(self, start: int, end: int, kind: SpanKind) -> None:
         if self.spans is not None:
             self.spans.mark(start, end, kind)
+
+
+def _short(name: str) -> str:
+    """A name as a message quotes it, however long the model made it."""
+    return repr(name if len(name) <= _QUOTED else f"{name[:_QUOTED]}...")

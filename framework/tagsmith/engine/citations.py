@@ -15,7 +15,8 @@ MAX_CITATION_DEPTH = 64
 _ALPHABET = "[0-9:\\[\\], ]"
 _LIST = re.compile(r" *[0-9]{1,19} *: *\[ *[0-9]{1,19} *(?:, *[0-9]{1,19} *)*\] *")
 _NUMBER = re.compile("[0-9]+")
-_MAX_POSITIONS = 1024
+MAX_POSITIONS = 1024
+"""The longest list of positions, in characters."""
 
 
 @dataclass(slots=True)
@@ -51,10 +52,11 @@ class CloseReader:
     """Reads what follows the fixed start of a closing tag.
 
     A body is markup when the tag ends within `slack` characters, so that text which merely looks
-    like a tag is never held back longer than a marker is; or when it runs on beyond that in
-    characters of which only positions are made, whether the tag ends or not.
+    like a tag is never held back longer than a marker is. Where a span is open, it is markup too
+    when it runs on beyond that in characters of which only positions are made, up to `longest`,
+    whether the tag ends or not.
 
-    >>> reader = build_close_reader(">", slack=16)
+    >>> reader = build_close_reader(">", slack=16, longest=1024)
     >>> reader.read("0:[1,2]> b", 0, final=False).positions
     ((0, 1), (0, 2))
     >>> [reader.read(body, 0, final=True).kind.name for body in ("x>", "no tag here", "0:[1")]
@@ -87,13 +89,13 @@ class CloseReader:
         return CloseTag(CloseKind.TEXT, pos)
 
 
-def build_close_reader(suffix: str, *, slack: int) -> CloseReader:
+def build_close_reader(suffix: str, *, slack: int, longest: int) -> CloseReader:
     """A reader for closing tags that end in `suffix`."""
     end = re.escape(suffix)
     started = "|".join(re.escape(suffix[:n]) for n in range(len(suffix) - 1, 0, -1))
     cut = f"(?:{started})?\\Z" if started else "\\Z"
-    body = f"{_ALPHABET}{{0,{_MAX_POSITIONS}}}"
-    other = f"[^<>\\n]{{0,{max(slack, 0)}}}?"
+    body = f"{_ALPHABET}{{0,{longest}}}"
+    other = f"[^<>\\n]{{0,{slack}}}?"
     return CloseReader(
         slack=slack,
         run=re.compile(body),

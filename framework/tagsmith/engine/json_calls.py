@@ -65,27 +65,13 @@ class JsonCalls:
     strings still protect what they hold.
     """
 
+    # fmt: off
     __slots__ = (
-        "_at",
-        "_base",
-        "_brackets",
-        "_buffer",
-        "_calls_allowed",
-        "_depth",
-        "_escaped",
-        "_final",
-        "_from",
-        "_in_string",
-        "_keys",
-        "_part",
-        "_runs",
-        "_seen",
-        "_sink",
-        "_token",
-        "_undecided",
-        "_used",
-        "_value",
-    )  # fmt: skip
+        "_at", "_base", "_brackets", "_buffer", "_calls_allowed", "_cut_marker", "_depth",
+        "_escaped", "_final", "_from", "_in_string", "_keys", "_part", "_runs", "_seen", "_sink",
+        "_token", "_undecided", "_used", "_value",
+    )
+    # fmt: on
 
     def __init__(self, keys: CallKeys, sink: CallSink, *, calls_allowed: bool) -> None:
         named = {keys.id: _Part.ID, keys.name: _Part.NAME, keys.arguments: _Part.ARGUMENTS}
@@ -93,7 +79,7 @@ class JsonCalls:
         self._sink = sink
         self._calls_allowed = calls_allowed
         self._buffer, self._base, self._from = "", 0, 0
-        self._final = self._undecided = False
+        self._final = self._undecided = self._cut_marker = False
         self._runs = runs_beside(frozenset())
         self.begin_region()
 
@@ -116,6 +102,15 @@ class JsonCalls:
     def in_string(self) -> bool:
         """Whether the next character is inside a JSON string, where everything is data."""
         return self._in_string
+
+    @property
+    def expects_marker(self) -> bool:
+        """Whether what may be the start of a marker can be nothing else here."""
+        return self._at not in (_At.LEFTOVER, _At.BROKEN, _At.TEXT)
+
+    def cut(self) -> None:
+        """The output ends inside a marker that stands here."""
+        self._cut_marker = True
 
     def read(
         self, text: str, pos: int, base: int, scanner: Scanner, *, final: bool
@@ -151,10 +146,9 @@ class JsonCalls:
         """The output ends at offset `at`, inside the region."""
         if self._sink.call is not None:
             self._sink.cut_off(at)
-        elif self._at is _At.TOP and self._brackets > 0:
-            self._sink.diagnose(
-                DiagnosticCode.TRUNCATED, "the output ends inside a list of tool calls", at
-            )
+        elif self._cut_marker or (self._at is _At.TOP and self._brackets > 0):
+            message = "the output ends inside a tool-call region"
+            self._sink.diagnose(DiagnosticCode.TRUNCATED, message, at)
 
     def _cut(self, pos: int, then: _Part | None = None) -> None:
         """The text up to `pos` is one part; what follows is `then`."""

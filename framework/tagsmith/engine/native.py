@@ -11,7 +11,13 @@ from enum import Enum, auto
 
 from tagsmith.engine.base import Context
 from tagsmith.engine.calls import CallSink
-from tagsmith.engine.citations import CloseKind, CloseReader, build_close_reader, citation_events
+from tagsmith.engine.citations import (
+    MAX_POSITIONS,
+    CloseKind,
+    CloseReader,
+    build_close_reader,
+    citation_events,
+)
 from tagsmith.engine.json_calls import JsonCalls
 from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind, SpanMap
@@ -52,6 +58,8 @@ class NativeProgram:
     spec: FamilySpec
     tables: Tables
     close: CloseReader
+    stray_close: CloseReader
+    """For a closing tag where no span is open: most likely text, so it is held no longer."""
     calls: ToolCalls
 
 
@@ -59,11 +67,13 @@ def compile_native(spec: FamilySpec) -> NativeProgram:
     """Compile a family for the native engine."""
     tables = build_tables(spec)
     close_starts = [len(t) for t, role in tables.roles.items() if role is Role.CITATION_CLOSE]
-    slack = tables.longest - 1 - max(close_starts, default=0)
+    slack = max(tables.longest - 1 - max(close_starts, default=0), 0)
+    suffix = tables.close_suffix
     return NativeProgram(
         spec=spec,
         tables=tables,
-        close=build_close_reader(tables.close_suffix, slack=slack),
+        close=build_close_reader(suffix, slack=slack, longest=MAX_POSITIONS),
+        stray_close=build_close_reader(suffix, slack=slack, longest=slack),
         calls=spec.tool_calls or ToolCalls(layout=CallLayout.JSON),
     )
 
@@ -140,8 +150,11 @@ class NativeEngine:
 
     def finish(self) -> list[Event]:
         """The output has ended: give back what was held."""
+        in_calls = self._region is Region.CALLS and not self._stopped
+        if in_calls and self._hold and self._reader.expects_marker:
+            self._drop_cut_marker()
         out = self._run("", self._scanners, final=True)
-        if self._region is Region.CALLS and not self._stopped:
+        if in_calls:
             self._reader.finish(self._base)
         self._end_stretch(self._base, out)
         return out
@@ -186,6 +199,14 @@ class NativeEngine:
         self._base += len(text)
         self._steady = not self._stopped
         return out
+
+    def _drop_cut_marker(self) -> None:
+        """The output ends inside a marker, where nothing else can stand."""
+        end = self._base + len(self._hold)
+        self._mark(self._base, end, SpanKind.TRUNCATED)
+        self._hold = ""
+        self._base = end
+        self._reader.cut()
 
     def _read_text(
         self, text: str, pos: int, scanner: Scanner, out: list[Event], *, final: bool
@@ -272,10 +293,11 @@ class NativeEngine:
         self, text: str, start: int, end: int, out: list[Event], *, final: bool
     ) -> tuple[int, bool]:
         """Read a closing tag whose fixed start is `text[start:end]`."""
-        tag = self._program.close.read(text, end, final=final)
+        is_open = bool(self._sink.citations)
+        reader = self._program.close if is_open else self._program.stray_close
+        tag = reader.read(text, end, final=final)
         if tag.kind is CloseKind.UNDECIDED:
             return start, False
-        is_open = bool(self._sink.citations)
         if tag.kind is CloseKind.TEXT or (tag.kind is CloseKind.MALFORMED and not is_open):
             self._show(text[start:end], self._base + start, out)
             return end, True

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+
+Found = tuple[int, int, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Scanner:
-    """Finds the leftmost, longest literal of a set, or the start of one at the end of a buffer.
+    """Finds the leftmost, longest literal of a set, or the start of one that ends a buffer.
 
     >>> scanner = build_scanner(["<co>", "</co: "])
     >>> scanner.find("a <co>b", 0, final=False)
@@ -21,79 +22,65 @@ class Scanner:
     True
     """
 
-    partial: re.Pattern[str]
-    whole: re.Pattern[str]
-    extendable: frozenset[str]
     literals: frozenset[str]
+    starts: frozenset[str]
+    """Every text that one of the literals goes on from; a literal too, where another begins so."""
     first_chars: frozenset[str]
     longest: int
+    whole: re.Pattern[str]
+    first: re.Pattern[str]
 
-    def find(self, text: str, pos: int, *, final: bool) -> tuple[int, int, str | None] | None:
-        """The next literal as (start, end, literal), or a held prefix as (start, end, None).
+    def find(self, text: str, pos: int, *, final: bool) -> Found | None:
+        """The next literal as (start, end, literal), or a start of one as (start, end, None).
 
-        With `final` no more text will come, and a prefix at the end is no find.
+        With `final` no more text will come, and a start at the end of the text is no find.
         """
-        pattern = self.whole if final else self.partial
-        return self._read(pattern.search(text, pos), text, final=final)
+        match = self.whole.search(text, pos)
+        undecided = None if final else self._undecided(text, pos, match)
+        if undecided is not None:
+            return undecided, len(text), None
+        return None if match is None else (match.start(), match.end(), match.group())
 
-    def match(self, text: str, pos: int, *, final: bool) -> tuple[int, int, str | None] | None:
+    def match(self, text: str, pos: int, *, final: bool) -> Found | None:
         """As `find`, but only where the literal starts at `pos`."""
-        pattern = self.whole if final else self.partial
-        return self._read(pattern.match(text, pos), text, final=final)
+        if not final and len(text) - pos < self.longest and text[pos:] in self.starts:
+            return pos, len(text), None
+        match = self.whole.match(text, pos)
+        return None if match is None else (pos, match.end(), match.group())
 
-    def _read(
-        self, match: re.Match[str] | None, text: str, *, final: bool
-    ) -> tuple[int, int, str | None] | None:
-        if match is None:
-            return None
-        start, end = match.span()
-        literal = match.group()
-        undecided = not final and end == len(text) and literal in self.extendable
-        return start, end, None if undecided or literal not in self.literals else literal
+    def finding_only(self, other: Scanner) -> Scanner:
+        """A scanner that finds the literals of another, and waits where this one would."""
+        return replace(self, literals=other.literals, whole=other.whole)
 
-
-NOTHING = re.compile(r"(?!)")
+    def _undecided(self, text: str, pos: int, found: re.Match[str] | None) -> int | None:
+        """Where a start of a literal begins that ends the text, at or before what was found."""
+        at = max(pos, len(text) - self.longest + 1)
+        last = len(text) - 1 if found is None else found.start()
+        while at <= last:
+            match = self.first.search(text, at)
+            if match is None or match.start() > last:
+                return None
+            at = match.start()
+            if text[at:] in self.starts:
+                return at
+            at += 1
+        return None
 
 
 def build_scanner(literals: Iterable[str]) -> Scanner:
     """Compile a set of literals; an empty set finds nothing."""
     known = frozenset(literals)
-    if not known:
-        return Scanner(NOTHING, NOTHING, frozenset(), known, frozenset(), 0)
-    whole = "|".join(re.escape(text) for text in sorted(known, key=len, reverse=True))
-    extendable = {a for a in known for b in known if a != b and b.startswith(a)}
+    first_chars = frozenset(text[0] for text in known)
+    longest_first = sorted(known, key=len, reverse=True)
     return Scanner(
-        partial=re.compile(partial_pattern(known)),
-        whole=re.compile(whole),
-        extendable=frozenset(extendable),
         literals=known,
-        first_chars=frozenset(text[0] for text in known),
-        longest=max(map(len, known)),
+        starts=frozenset(text[:end] for text in known for end in range(1, len(text))),
+        first_chars=first_chars,
+        longest=max(map(len, known), default=0),
+        whole=_any_of(longest_first),
+        first=_any_of(sorted(first_chars)),
     )
 
 
-def partial_pattern(literals: Iterable[str]) -> str:
-    """An expression that matches any of the literals, or a start of one that ends the text.
-
-    >>> [bool(re.match(partial_pattern(["<co>"]), text)) for text in ("<co>", "<c", "<x")]
-    [True, True, False]
-    """
-    trie: dict[str, Any] = {}
-    for literal in literals:
-        node = trie
-        for char in literal:
-            node = node.setdefault(char, {})
-        node[""] = {}
-    return _alternatives(trie, root=True)
-
-
-def _alternatives(node: dict[str, Any], *, root: bool = False) -> str:
-    branches = [
-        re.escape(char) + _alternatives(child) for char, child in sorted(node.items()) if char
-    ]
-    if root:
-        return "(?:" + "|".join(branches) + ")"
-    if not branches:
-        return ""
-    # Longer literals first; a literal that ends here, or text that ends here, is the fallback.
-    return "(?:" + "|".join([*branches, "" if "" in node else r"\Z"]) + ")"
+def _any_of(texts: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, texts)) if texts else "(?!)")

@@ -51,7 +51,10 @@ class Tables:
         if not token_markers:
             return self.scanners
         literals = frozenset(self.roles) - token_markers
-        return scanners_for(literals, self.scanners.calls.literals - token_markers)
+        calls = self.scanners.calls
+        rest = scanners_for(literals, calls.literals - token_markers)
+        # Where only a marker can stand, the start of one at the end of the output is no text.
+        return Scanners(rest.text, calls.finding_only(rest.calls))
 
 
 def marker_roles(spec: FamilySpec) -> dict[str, Role]:
