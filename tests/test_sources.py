@@ -49,7 +49,8 @@ def tool(call_id: str, content: Any) -> dict[str, Any]:
             [{"role": "assistant", "tool_calls": None}, tool("a", None), tool("b", "y")],
             {(2, 0): "y"},
         ),
-        ([{"role": "user", "content": "q"}, "not a message", None], {}),
+        ([{"role": "user", "content": "q"}, {}], {}),
+        ([{**tool("a", "x"), "role": "TOOL"}], {(1, 0): "x"}),
     ],
 )
 def test_tool_calls_take_the_buckets_after_the_documents(
@@ -76,10 +77,29 @@ def test_a_ready_made_map(given: dict[Any, Any]) -> None:
     assert [source["id"] for source in message.citations[0].sources] == ["a", "b"]
 
 
-@pytest.mark.parametrize("given", [{"x": 1}, {(0,): {}}, {"0:x": {}}, {0: 5}, {(0, 0): "text"}])
+@pytest.mark.parametrize(
+    "given", [{"x": 1}, {(0,): {}}, {"0:x": {}}, {0: 5}, {(0, 0): "text"}, [1], "x", 5]
+)
 def test_a_map_that_cannot_be_read(given: dict[Any, Any]) -> None:
     with pytest.raises(tagsmith.RequestError, match=r"^source_map: "):
         read_source_map(given)
+
+
+@pytest.mark.parametrize("field", ["documents", "messages"])
+@pytest.mark.parametrize("value", [[1], [None], [{}, ["x"]]])
+def test_an_entry_that_is_no_object(field: str, value: Any) -> None:
+    place = rf"{field}\[{len(value) - 1}\]"
+    with pytest.raises(tagsmith.RequestError, match=f"^{place}: must be an object"):
+        FAMILY.parse(CITED, **{field: value})
+
+
+def test_a_message_shares_nothing_with_the_request() -> None:
+    documents = [{"id": "a", "data": {"k": [1]}}]
+    twice = "<co>a</co: 0:[0]><co>b</co: 0:[0]>"
+    one, two = FAMILY.parse(twice, documents=documents).citations
+    one.sources[0]["document"]["k"].append(2)
+    assert documents[0]["data"] == {"k": [1]}
+    assert two.sources[0]["document"]["k"] == [1]
 
 
 @pytest.mark.parametrize("field", ["documents", "messages"])

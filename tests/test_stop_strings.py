@@ -33,6 +33,13 @@ def test_stop(text: str, stop: list[str], content: str, stopped: str | None) -> 
         assert (message.content, message.stop) == (content, stopped), label
 
 
+def test_long_stop_strings() -> None:
+    stop = "q" * 1000 + "b"
+    message = run(FAMILY, ["a ", "q" * 1500, "b c"], stop=[stop, *map(str, range(200))]).message
+    assert message.content == "a " + "q" * 500
+    assert message.stop == stop
+
+
 def test_nothing_comes_after_a_stop() -> None:
     parser = FAMILY.parser(stop="END")
     parser.feed("a END")
@@ -44,7 +51,7 @@ def test_nothing_comes_after_a_stop() -> None:
     assert [span.kind.value for span in spans] == ["content", "whitespace", "after-stop"]
 
 
-@pytest.mark.parametrize("stop", ["", [""], [3], ["a", ""]])
-def test_an_empty_stop_string_is_refused(stop: object) -> None:
+@pytest.mark.parametrize("stop", ["", [""], [3], ["a", ""], 1, {"a": 1}, ["x"] * 300, "x" * 2000])
+def test_stop_strings_that_are_none_are_refused(stop: object) -> None:
     with pytest.raises(tagsmith.RequestError, match=r"^stop: "):
         FAMILY.parser(stop=stop)  # type: ignore[arg-type]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import pytest
 
 import tagsmith
@@ -115,3 +119,69 @@ def test_nothing_can_be_fed_after_finish() -> None:
     assert parser.finish("stop") == []
     with pytest.raises(tagsmith.RequestError, match="finished"):
         parser.feed("x")
+
+
+class Arrays(list[int]):
+    """Stands for an array or a tensor: its elements are no plain numbers, tolist() gives those."""
+
+    def tolist(self) -> list[int]:
+        return list(self)
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of an array is ambiguous")
+
+
+@pytest.mark.parametrize("kind", [tuple, deque, Arrays], ids=lambda kind: kind.__name__)
+def test_any_sequence_of_ids(kind: Callable[[list[int]], Any]) -> None:
+    ids = meant("<|START_THINKING|>hm<|END_THINKING|>Hi")
+    parser = FAMILY.parser(tokenizer=TOKENIZER)
+    parser.feed("", token_ids=kind(ids))
+    assert (parser.message.reasoning, parser.message.content) == ("hm", "Hi")
+    assert FAMILY.is_reasoning_end(kind(ids), TOKENIZER)
+    assert FAMILY.count_reasoning_tokens(kind(ids), TOKENIZER) == 2
+
+
+class Pieces:
+    """As tokenizers of words do, it drops the blank before the first piece that it decodes."""
+
+    words = ("<|START_RESPONSE|>", "<|END_RESPONSE|>", " Hi", " there")
+
+    def get_vocab(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.words)}
+
+    def decode(self, token_ids: Sequence[int], skip_special_tokens: bool = False) -> str:
+        return "".join(self.words[i] for i in token_ids).removeprefix(" ")
+
+
+def test_a_tokenizer_that_drops_leading_blanks() -> None:
+    parser = FAMILY.parser(tokenizer=Pieces())
+    for token_id in (0, 2, 3, 1, 0, 3, 3):
+        parser.feed("", token_ids=[token_id])
+    parser.finish()
+    assert parser.message.content == " Hi there there there"
+
+
+def test_a_tokenizer_that_fails_costs_its_step_alone() -> None:
+    parser = FAMILY.parser(tokenizer=Pieces())
+    parser.feed("", token_ids=[0, 2])
+    parser.feed(" what", token_ids=[99])
+    parser.feed("", token_ids=[3])
+    parser.finish()
+    assert parser.message.content == " Hi whatthere"
+    assert [d.code.value for d in parser.message.diagnostics] == ["engine-fault"]
+
+
+class Forgetful(MockTokenizer):
+    """Answers 0 for what it does not know, and does not say so."""
+
+    def token_to_id(self, token: str) -> int | None:
+        return super().token_to_id(token) or 0
+
+
+def test_an_id_for_every_unknown_word_is_no_marker() -> None:
+    tokenizer = Forgetful(["<|START_THINKING|>"])
+    parser = FAMILY.parser(tokenizer=tokenizer)
+    parser.feed("", token_ids=[97, 0, 98])
+    parser.finish()
+    assert parser.message.content == "a\x00b"
+    assert parser.message.diagnostics == ()

@@ -20,7 +20,12 @@ from tagsmith.request import ToolChoiceMode, read_request, read_tool_choice, rea
 from tagsmith.sources import SourceMap, build_source_map, read_source_map
 from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import EngineName
-from tagsmith.tokenizers import Tokenizer, marker_ids
+from tagsmith.tokenizers import Tokenizer, check_tokenizer, marker_ids
+
+MAX_STOPS = 256
+"""How many stop strings a request may give."""
+MAX_STOP_LENGTH = 1024
+"""The longest stop string, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,10 @@ class Family:
         Raises `RequestError` for a request that cannot be served.
         """
         context = self._context(tools, tool_choice, documents, messages, source_map, prompt, stop)
-        markers = {} if tokenizer is None else marker_ids(tokenizer, self.markers)
+        markers = {}
+        if tokenizer is not None:
+            check_tokenizer(tokenizer)
+            markers = marker_ids(tokenizer, self.markers)
         runner = self._engine(engine, context, frozenset(markers.values()))
         return Parser(runner, None if tokenizer is None else TokenText(tokenizer, markers))
 
@@ -198,8 +206,10 @@ class Family:
         )
 
     def _prompt_tail(self, prompt: str | None) -> str:
-        if not prompt:
+        if prompt is None:
             return ""
+        if not isinstance(prompt, str):
+            raise RequestError("prompt", f"must be text, not {type(prompt).__name__}")
         turn_start = self.spec.tokens.turn_start
         return prompt.rpartition(turn_start)[2] if turn_start else prompt
 
@@ -219,7 +229,7 @@ class Family:
         return build_source_map(key_map, documents=documents, messages=messages)
 
     def _engine(self, name: str | None, context: Context, token_markers: frozenset[str]) -> Engine:
-        chosen = name or self.spec.engine
+        chosen = self.spec.engine if name is None else name
         if chosen == EngineName.NATIVE:
             return NativeEngine(self._native, context, token_markers=token_markers)
         if chosen == EngineName.MELODY:
@@ -228,8 +238,17 @@ class Family:
 
 
 def _stop_strings(stop: str | Sequence[str] | None) -> tuple[str, ...]:
-    strings = (stop,) if isinstance(stop, str) else tuple(stop or ())
+    if stop is None:
+        return ()
+    if not isinstance(stop, Sequence) or isinstance(stop, bytes):
+        raise RequestError("stop", f"must be text or a list, not {type(stop).__name__}")
+    strings = (stop,) if isinstance(stop, str) else tuple(stop)
+    if len(strings) > MAX_STOPS:
+        raise RequestError("stop", f"{len(strings)} stop strings are too many; give {MAX_STOPS}")
     for text in strings:
-        if not isinstance(text, str) or not text:
-            raise RequestError("stop", f"{text!r} is no stop string; use one or more characters")
+        if not isinstance(text, str) or not 0 < len(text) <= MAX_STOP_LENGTH:
+            raise RequestError(
+                "stop",
+                f"{repr(text)[:80]} is no stop string; use 1 to {MAX_STOP_LENGTH} characters",
+            )
     return strings

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tagsmith.engine.base import Engine
-from tagsmith.engine.tokens import TokenText
+from tagsmith.engine.tokens import TokenizerError, TokenText
 from tagsmith.errors import RequestError
 from tagsmith.events import Diagnostic, DiagnosticCode, Event
 from tagsmith.message import Message, MessageBuilder
+from tagsmith.tokenizers import plain_ids
 
 _FOLD_EVERY = 4096
 
@@ -41,11 +42,16 @@ class Parser:
         then decide, and `text` is not read: a marker's own token is the marker, a marker spelled
         with ordinary tokens is text, and a character cut over tokens is held until it is whole.
 
-        Raises `RequestError` after `finish`, or for `token_ids` without a tokenizer.
+        Raises `RequestError` after `finish`, for text that is no text, and for `token_ids` that
+        are no ids or come without a tokenizer.
         """
         if self._finished:
             raise RequestError("feed", "this parser has finished; make one for each generation")
-        events = self._engine.feed(text) if token_ids is None else self._feed_tokens(token_ids)
+        if not isinstance(text, str):
+            raise RequestError("text", f"must be text, not {type(text).__name__}")
+        events = (
+            self._engine.feed(text) if token_ids is None else self._feed_tokens(text, token_ids)
+        )
         if events:
             self._record(events)
         return events
@@ -80,15 +86,21 @@ class Parser:
         """How many characters of output were read."""
         return self._engine.offset
 
-    def _feed_tokens(self, token_ids: Sequence[int]) -> list[Event]:
+    def _feed_tokens(self, text: str, token_ids: Sequence[int]) -> list[Event]:
         if self._tokens is None:
             raise RequestError("token_ids", "need a tokenizer: family.parser(tokenizer=...)")
+        ids = plain_ids(token_ids)
         events: list[Event] = []
-        for text, is_marker in self._tokens.read(token_ids):
-            if is_marker:
-                events += self._engine.feed_marker(text)
-            elif text:
-                events += self._engine.feed_literal(text)
+        try:
+            for piece, is_marker in self._tokens.read(ids):
+                if is_marker:
+                    events += self._engine.feed_marker(piece)
+                elif piece:
+                    events += self._engine.feed_literal(piece)
+        except TokenizerError as error:
+            self._tokens.reset()
+            events.append(Diagnostic(DiagnosticCode.ENGINE_FAULT, str(error), self.offset))
+            events += self._engine.feed_literal(text)
         return events
 
     def _record(self, events: list[Event]) -> None:

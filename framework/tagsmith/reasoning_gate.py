@@ -8,7 +8,7 @@ from typing import Any
 
 from tagsmith.engine.tables import Role, marker_roles
 from tagsmith.spec.models import FamilySpec
-from tagsmith.tokenizers import marker_ids
+from tagsmith.tokenizers import marker_ids, plain_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class ReasoningGate:
 
     def is_end(self, token_ids: Sequence[int]) -> bool:
         """Whether the turn that these ids end in is past its reasoning."""
-        for token_id in reversed(token_ids):
+        for token_id in reversed(plain_ids(token_ids)):
             if token_id in self.ends or token_id in self.other_starts:
                 return True
             if token_id in self.starts or token_id in self.turn_starts:
@@ -37,7 +37,7 @@ class ReasoningGate:
     def count(self, token_ids: Sequence[int]) -> int:
         """How many tokens of the last turn stand inside reasoning, markers not counted."""
         count = depth = 0
-        for token_id in token_ids:
+        for token_id in plain_ids(token_ids):
             if token_id not in self.markers:
                 count += depth > 0
             elif token_id in self.turn_starts:

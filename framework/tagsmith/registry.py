@@ -10,7 +10,12 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-from tagsmith.errors import AmbiguousFamilyError, FamilyFileError, UnknownFamilyError
+from tagsmith.errors import (
+    AmbiguousFamilyError,
+    FamilyFileError,
+    RequestError,
+    UnknownFamilyError,
+)
 from tagsmith.family import Family
 from tagsmith.lint.checks import clashes
 from tagsmith.loading import FoundFamily, LoadResult, Root, Source, load_layers, unique_errors
@@ -56,6 +61,9 @@ class Registry:
         Raises UnknownFamilyError, AmbiguousFamilyError, and the FamilyFileError of a family whose
         file cannot be used.
         """
+        for field, value in (("name", name), ("model", model)):
+            if not isinstance(value, str) and (field == "name" or value is not None):
+                raise RequestError(field, f"must be text, not {type(value).__name__}")
         if name in self._broken:
             raise self._broken[name]
         by_id = [found for found in self._families if found.spec.id == name]

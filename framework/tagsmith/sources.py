@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,8 +42,11 @@ class SourceMap:
         return list(found.values()), missing
 
     def _named(self, position: Position, source: Source) -> Source:
-        fallback = self.fallback_ids.get(position)
-        return {**source, "id": fallback} if fallback and source.get("id") is None else dict(source)
+        # A copy: what a caller does to a message must not reach the request or another citation.
+        named = deepcopy(source)
+        if named.get("id") is None and position in self.fallback_ids:
+            named["id"] = self.fallback_ids[position]
+        return named
 
 
 def build_source_map(
@@ -63,6 +67,8 @@ def build_source_map(
     names: dict[Position, str] = {}
     docs = _sequence("documents", documents)
     for index, document in enumerate(docs):
+        if not isinstance(document, str):
+            document = _entry(f"documents[{index}]", document)
         identifier, data = _document(document)
         position = (key_map.documents.bucket, index)
         entries[position] = {"type": "document", "id": identifier, "document": data}
@@ -71,8 +77,8 @@ def build_source_map(
     next_bucket = key_map.documents.bucket + 1 if docs else 0
     buckets: dict[str, int] = {}
     slots: dict[str, int] = {}
-    for message in _sequence("messages", messages):
-        for call_id, blocks in _tool_ids(_mapping(message)):
+    for number, message in enumerate(_sequence("messages", messages)):
+        for call_id, blocks in _tool_ids(_entry(f"messages[{number}]", message)):
             if call_id not in buckets:
                 buckets[call_id] = next_bucket
                 slots[call_id] = 0
@@ -91,6 +97,8 @@ def read_source_map(given: Mapping[Any, Any]) -> SourceMap:
 
     Raises `RequestError` for a key or value of another shape.
     """
+    if not isinstance(given, Mapping):
+        raise RequestError("source_map", f"must be a mapping, not {type(given).__name__}")
     entries: dict[Position, Source] = {}
     for key, value in given.items():
         for position, source in _expand(key, value):
@@ -135,6 +143,12 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return dumped if isinstance(dumped, Mapping) else {}
 
 
+def _entry(field: str, value: Any) -> Mapping[str, Any]:
+    if isinstance(value, Mapping) or callable(getattr(value, "model_dump", None)):
+        return _mapping(value)
+    raise RequestError(field, f"must be an object, not {type(value).__name__}")
+
+
 def _tool_source(block: Any) -> Source:
     if isinstance(block, str):
         return {"type": "tool", "id": None, "tool_output": {"content": block}}
@@ -162,7 +176,7 @@ def _document(document: Any) -> tuple[str | None, dict[str, Any]]:
 
 def _tool_ids(message: Mapping[str, Any]) -> Iterable[tuple[str, Sequence[Any]]]:
     """The tool call ids that one message shows, each with the result blocks it brings."""
-    if message.get("role") == "tool":
+    if str(message.get("role")).lower() == "tool":
         call_id = message.get("tool_call_id")
         if call_id is not None:
             yield str(call_id), _blocks(message.get("content"))

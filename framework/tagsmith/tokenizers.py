@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
+
+from tagsmith.errors import RequestError
 
 
 class Tokenizer(Protocol):
@@ -21,34 +25,82 @@ def marker_id(tokenizer: Any, marker: str) -> int | None:
     ...     def get_vocab(self): return {"<|START_TEXT|>": 258}
     >>> marker_id(Vocabulary(), "<|START_TEXT|>"), marker_id(Vocabulary(), "<co>")
     (258, None)
+
+    Raises `RequestError` for a tokenizer that cannot be asked.
     """
-    for name in ("token_to_id", "convert_tokens_to_ids"):
-        lookup: Callable[[str], Any] | None = getattr(tokenizer, name, None)
-        if callable(lookup):
-            return _real_id(tokenizer, lookup(marker), marker)
-    vocabulary = _vocabulary(tokenizer)
-    return _real_id(tokenizer, vocabulary.get(marker), marker)
+    return next(iter(marker_ids(tokenizer, [marker])), None)
 
 
 def marker_ids(tokenizer: Any, markers: Iterable[str]) -> dict[int, str]:
-    """Those markers that are one token each, by id."""
-    found = ((marker_id(tokenizer, marker), marker) for marker in markers)
-    return {token_id: marker for token_id, marker in found if token_id is not None}
+    """Those markers that are one token each, by id.
+
+    Raises `RequestError` for a tokenizer that cannot be asked.
+    """
+    look_up = _look_up(tokenizer)
+    # Some tokenizers answer with one id for every word that they do not hold, and not all say
+    # which one that is; a word that no vocabulary holds finds it out.
+    unknown = look_up(_NO_TOKEN)
+    found = {marker: look_up(marker) for marker in dict.fromkeys(markers)}
+    shared = Counter(found.values())
+    return {
+        token_id: marker
+        for marker, token_id in found.items()
+        if isinstance(token_id, int)
+        and not isinstance(token_id, bool)
+        and token_id != unknown
+        and shared[token_id] == 1
+    }
 
 
-def _real_id(tokenizer: Any, token_id: Any, marker: str) -> int | None:
-    """None for the unknown token's id, which some tokenizers give for a word they do not hold."""
-    if not isinstance(token_id, int) or isinstance(token_id, bool):
-        return None
-    unknown = getattr(tokenizer, "unk_token_id", None)
-    if unknown == token_id and getattr(tokenizer, "unk_token", None) != marker:
-        return None
-    return token_id
+def plain_ids(token_ids: Any) -> list[int]:
+    """Token ids as a list of numbers, from any sequence of them, an array or a tensor.
+
+    Raises `RequestError` for anything else.
+
+    >>> plain_ids((1, 2))
+    [1, 2]
+    """
+    as_list = getattr(token_ids, "tolist", None)
+    try:
+        ids = list(as_list() if callable(as_list) else token_ids)
+    except TypeError:
+        ids = [None]
+    if not all(isinstance(token_id, int) for token_id in ids):
+        raise RequestError("token_ids", f"{_short(token_ids)} is no sequence of token ids")
+    return ids
 
 
-def _vocabulary(tokenizer: Any) -> Mapping[str, Any]:
-    if isinstance(tokenizer, Mapping):
-        return tokenizer
+def check_tokenizer(tokenizer: Any) -> None:
+    """Raise `RequestError` for what cannot decode, before a generation has begun."""
+    if not callable(getattr(tokenizer, "decode", None)):
+        raise RequestError("tokenizer", f"{_short(tokenizer)} has no decode(); give a tokenizer")
+
+
+_NO_TOKEN = "<tagsmith: a word that no vocabulary holds>"
+
+
+def _look_up(tokenizer: Any) -> Callable[[str], Any]:
+    for name in ("token_to_id", "convert_tokens_to_ids"):
+        look_up: Callable[[str], Any] | None = getattr(tokenizer, name, None)
+        if callable(look_up):
+            return partial(_answer, look_up)
     get_vocab = getattr(tokenizer, "get_vocab", None)
-    vocabulary = get_vocab() if callable(get_vocab) else getattr(tokenizer, "vocab", {})
-    return vocabulary if isinstance(vocabulary, Mapping) else {}
+    vocabulary = get_vocab() if callable(get_vocab) else tokenizer
+    if isinstance(vocabulary, Mapping):
+        return vocabulary.get
+    raise RequestError(
+        "tokenizer",
+        f"{_short(tokenizer)} cannot be asked for a token; give one that has token_to_id,"
+        " convert_tokens_to_ids or get_vocab, or a mapping from tokens to ids",
+    )
+
+
+def _answer(look_up: Callable[[str], Any], token: str) -> Any:
+    try:
+        return look_up(token)
+    except LookupError:
+        return None
+
+
+def _short(value: Any) -> str:
+    return repr(value)[:80]

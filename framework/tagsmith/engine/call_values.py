@@ -23,7 +23,7 @@ def decode_text(literal: str) -> str | None:
         value = json.loads(literal, strict=False)
     except ValueError:
         return literal[1:-1]
-    return value if isinstance(value, str) else None
+    return _encodable(value) if isinstance(value, str) else None
 
 
 def decode_id(literal: str) -> str | None:
@@ -66,6 +66,11 @@ def arguments_problem(text: str) -> str | None:
     except RecursionError:
         return None
     return None if isinstance(value, dict) else "not a JSON object"
+
+
+def _encodable(text: str) -> str:
+    """Text that has an encoding: half a surrogate pair, spelled as an escape, has none."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _refuse(constant: str) -> NoReturn:

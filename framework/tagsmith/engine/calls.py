@@ -19,7 +19,6 @@ from tagsmith.events import (
 from tagsmith.spec.models import ToolCalls
 from tagsmith.spec.policies import OnMalformed, OnTruncated, OnUnknownTool
 
-
 _QUOTED = 80
 
 

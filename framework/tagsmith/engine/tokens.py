@@ -12,6 +12,10 @@ _WINDOW = 32
 _CONTEXT = 8
 
 
+class TokenizerError(Exception):
+    """The tokenizer, which is not this project's, failed on the model's tokens."""
+
+
 class TokenText:
     """Decodes one generation's tokens, holding back a character that is not whole yet.
 
@@ -36,6 +40,7 @@ class TokenText:
             # A character that a marker interrupts will never be whole: it stays as decoded.
             yield self._decode(token_ids[start:end]) + self._rest(), False
             yield marker, True
+            self._follow(token_id)
             start = end + 1
         yield self._decode(token_ids[start:]), False
 
@@ -57,11 +62,23 @@ class TokenText:
             self._shown = len(self._text()) - waiting
         return shown
 
+    def _follow(self, marker_id: int) -> None:
+        """Decode what comes next as following this marker: some tokenizers drop first blanks."""
+        self._ids = [marker_id]
+        self._shown = len(self._text())
+
     def _rest(self) -> str:
         rest = self._text()[self._shown :] if self._ids else ""
-        self._ids.clear()
-        self._shown = 0
+        self.reset()
         return rest
 
+    def reset(self) -> None:
+        """Forget the tokens so far."""
+        self._ids = []
+        self._shown = 0
+
     def _text(self) -> str:
-        return self._tokenizer.decode(self._ids, skip_special_tokens=False)
+        try:
+            return self._tokenizer.decode(self._ids, skip_special_tokens=False)
+        except Exception as error:
+            raise TokenizerError(f"the tokenizer cannot decode these tokens: {error}") from error

@@ -59,7 +59,7 @@ def read_request(
     given = read_tools(tools)
     choice = read_tool_choice(tool_choice, given or ())
     callable_tools = tuple(_callable(tool) for tool in _chosen(given or (), choice))
-    if parallel_tool_calls not in (None, True, False):
+    if not isinstance(parallel_tool_calls, bool | None):
         raise RequestError(
             "parallel_tool_calls",
             f"unknown value {parallel_tool_calls!r}; allowed: true, false",
