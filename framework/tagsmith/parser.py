@@ -52,8 +52,7 @@ class Parser:
         events = (
             self._engine.feed(text) if token_ids is None else self._feed_tokens(text, token_ids)
         )
-        if events:
-            self._record(events)
+        self._record(events)
         return events
 
     def finish(self, reason: str | None = "stop") -> list[Event]:

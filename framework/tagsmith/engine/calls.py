@@ -88,6 +88,19 @@ class CallSink:
         if call.announced and text and not call.as_text:
             self._emit(ToolCallDelta(self.count, text))
 
+    @property
+    def flows(self) -> bool:
+        """Whether argument text is shown as it comes, and is nothing else."""
+        call = self.call
+        if call is None or not call.announced or call.as_text or self.spans is not None:
+            return False
+        return self.policies.on_truncated is OnTruncated.KEEP
+
+    def flow(self, text: str) -> ToolCallDelta:
+        """More of arguments that flow, as the event it is."""
+        self._open.fragments.append(text)
+        return ToolCallDelta(self.count, text)
+
     def close_arguments(self) -> None:
         """The arguments are whole."""
         self._open.closed = True

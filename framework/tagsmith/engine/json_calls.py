@@ -62,14 +62,15 @@ class JsonCalls:
     """Reads the tool-call regions of one generation.
 
     `calls_allowed` is false under `tool_choice="none"`: the region is then content, in which JSON
-    strings still protect what they hold.
+    strings still protect what they hold. `flowing` says that text without a quote or a backslash
+    can only be more of a call's arguments.
     """
 
     # fmt: off
     __slots__ = (
         "_at", "_base", "_brackets", "_buffer", "_calls_allowed", "_cut_marker", "_depth",
         "_escaped", "_final", "_from", "_in_string", "_keys", "_part", "_runs", "_seen", "_sink",
-        "_token", "_undecided", "_used", "_value",
+        "_token", "_undecided", "_used", "_value", "flowing",
     )
     # fmt: on
 
@@ -80,6 +81,7 @@ class JsonCalls:
         self._calls_allowed = calls_allowed
         self._buffer, self._base, self._from = "", 0, 0
         self._final = self._undecided = self._cut_marker = False
+        self.flowing = False
         self._runs = runs_beside(frozenset())
         self.begin_region()
 
@@ -135,6 +137,8 @@ class JsonCalls:
                     break
             pos = _STEPS[self._at](self, pos)
         self._cut(pos)
+        in_argument = self._in_string and self._at is _At.NESTED and self._value is _Part.ARGUMENTS
+        self.flowing = in_argument and not self._escaped and self._sink.flows
         return pos, marker
 
     def end_region(self, at: int) -> None:

@@ -59,6 +59,8 @@ class MelodyEngine(NativeEngine):
         super().__init__(program, context, token_markers=token_markers)
         start = self._open_region()
         self._filter = MelodyFilter(filter_maker(melody.preset, start), melody.preset, start)
+        for sink in self._sinks.values():
+            sink.direct = sink.quick = False
 
     @property
     def _dropping(self) -> bool:

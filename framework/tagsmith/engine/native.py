@@ -22,7 +22,7 @@ from tagsmith.engine.json_calls import JsonCalls
 from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind, SpanMap
 from tagsmith.engine.tables import Role, Scanners, Tables, build_tables, scanners_for
-from tagsmith.engine.text import TextSink
+from tagsmith.engine.text import WHITESPACE, TextSink
 from tagsmith.events import Diagnostic, DiagnosticCode, Event, Target
 from tagsmith.sources import Position
 from tagsmith.spec.models import FamilySpec, ToolCalls
@@ -88,6 +88,7 @@ class NativeEngine:
     __slots__ = (
         "_base", "_calls", "_hold", "_literal", "_opening", "_program", "_reader", "_region",
         "_region_at", "_scanners", "_sink", "_sinks", "_sources", "_spans", "_steady",
+        "_structural",
     )  # fmt: skip
 
     def __init__(
@@ -110,6 +111,7 @@ class NativeEngine:
         self._reader = JsonCalls(
             program.calls.keys, self._calls, calls_allowed=context.calls_allowed
         )
+        self._structural = tables.structural
         self._scanners = tables.scanners
         self._literal = tables.without(token_markers)
         self._region = Region.OUTSIDE
@@ -124,13 +126,26 @@ class NativeEngine:
 
     def feed(self, text: str) -> list[Event]:
         """Take the next piece of output; every marker's text in it is that marker."""
-        if self._steady and self._program.tables.structural(text) is None:
-            return self._plain(text)
+        if self._steady and self._structural(text) is None:
+            sink = self._sink
+            if not sink.quick:
+                return self._plain(text)
+            at = self._base
+            self._base = at + len(text)
+            if not sink.held and text[-1:] not in WHITESPACE:
+                sink.length += len(text)
+                return [sink.delta(text)]
+            out: list[Event] = []
+            sink.show_trimmed(text, at, out)
+            return out
+        if self._reader.flowing and text and '"' not in text and "\\" not in text:
+            self._base += len(text)
+            return [self._calls.flow(text)]
         return self._run(text, self._program.tables.scanners)
 
     def feed_literal(self, text: str) -> list[Event]:
         """Take text in which the markers that are tokens are only spelled, not meant."""
-        if self._steady and self._program.tables.structural(text) is None:
+        if self._steady and self._structural(text) is None:
             return self._plain(text)
         return self._run(text, self._literal)
 
@@ -333,6 +348,7 @@ class NativeEngine:
             begun = tail[scout._region_at :]
             self._base = -len(begun)
             self._opening = self._run(begun, self._program.tables.scanners, final=True)
+            self._reader.flowing = False
             self._base = 0
         elif scout._sink.started:
             self._sink.resume_stretch()

@@ -39,21 +39,24 @@ class TextSink:
     started: bool = False
     stopped: str | None = None
     trim_start: bool = False
+    direct: bool = True
+    """Whether the engine shows plain text as it comes, and nobody else reads it first."""
+    quick: bool = False
+    """Whether whitespace at its end is all that plain text has to wait for."""
     held: list[Held] = field(default_factory=list)
     citations: list[OpenCitation] = field(default_factory=list)
     _pieces: list[str] = field(default_factory=list)
     _stop_scanner: Scanner = field(init=False)
     _stop_held: list[Held] = field(default_factory=list)
     _held_length: int = 0
-    _quick: bool = False
     _kind: SpanKind = field(init=False)
-    _delta: type[ContentDelta] | type[ReasoningDelta] = field(init=False)
+    delta: type[ContentDelta] | type[ReasoningDelta] = field(init=False)
     _join_text: str = ""
 
     def __post_init__(self) -> None:
         self._stop_scanner = build_scanner(self.stops)
         self._kind = SpanKind(self.target.value)
-        self._delta = ContentDelta if self.target is Target.CONTENT else ReasoningDelta
+        self.delta = ContentDelta if self.target is Target.CONTENT else ReasoningDelta
         self.begin_stretch()
 
     def begin_stretch(self, *, after_region: bool = False) -> None:
@@ -62,7 +65,7 @@ class TextSink:
         Whitespace between a closed region and the first text outside a wrapper only sets the two
         apart, so it is dropped there; between two texts that are both shown it is kept.
         """
-        self.started = self._quick = False
+        self.started = self.quick = False
         self.trim_start = self.trim is Trim.BOTH or (after_region and self.length == 0)
         self._join_text = JOINS[self.join] if self.length else ""
 
@@ -74,10 +77,7 @@ class TextSink:
 
     def text(self, text: str, at: int, out: list[Event]) -> None:
         """Show `text`, which stands at offset `at` of the output."""
-        if self._quick and not self.held and text[-1:] not in WHITESPACE:
-            self.length += len(text)
-            out.append(self._delta(text))
-        elif not self.stops:
+        if not self.stops:
             self.give_back(text, at, out)
         elif self.stopped is not None:
             self._drop(Held(text, at), SpanKind.AFTER_STOP)
@@ -88,7 +88,7 @@ class TextSink:
         """Show text of a tool-call region that is no call; stop strings do not count in it."""
         if self.spans is not None:
             self.spans.mark(at, at + len(text), self._kind)
-        self._trimmed(text, at, out)
+        self.show_trimmed(text, at, out)
 
     def end_stretch(self, out: list[Event]) -> None:
         """A region boundary: what was held for a stop is text, trailing whitespace is dropped."""
@@ -105,7 +105,7 @@ class TextSink:
             return False
         self._give_up_stop(out)
         self.citations.append(OpenCitation(self._here(), self.length, len(self._pieces)))
-        self._quick = False
+        self.quick = False
         return True
 
     def close_citation(self, out: list[Event]) -> tuple[int, int, str]:
@@ -133,9 +133,8 @@ class TextSink:
         return count
 
     def _see_if_quick(self) -> None:
-        """Whether text that does not end in whitespace is shown as it comes, with no more ado."""
         watched = self.stops or self.citations or self.spans is not None
-        self._quick = self.started and not watched
+        self.quick = self.started and self.direct and not watched
 
     def _here(self) -> int:
         return self.length + self._held_length + len(self._join_text)
@@ -165,7 +164,8 @@ class TextSink:
         if found is not None and found[2] is not None:
             self.stopped = found[2]
 
-    def _trimmed(self, text: str, at: int, out: list[Event]) -> None:
+    def show_trimmed(self, text: str, at: int, out: list[Event]) -> None:
+        """Show text but for the whitespace at its edges that the policy drops or makes wait."""
         if not self.started:
             if self.trim_start:
                 shown = text.lstrip(WHITESPACE)
@@ -192,7 +192,7 @@ class TextSink:
         self.length += len(text)
         if self.citations:
             self._pieces.append(text)
-        out.append(self._delta(text))
+        out.append(self.delta(text))
 
     def _drop_held(self) -> None:
         for piece in self.held:
