@@ -102,9 +102,61 @@ def test_broken_families_are_told_on_standard_error(cohere3: Path) -> None:
     fails(run(*parse, "Badd", text="x"), "no family answers to 'Badd'", "bad.yaml:3:1: TS101")
 
 
+NAMED = {
+    "a directory with a broken file": ("broken", True, "broken/bad.yaml:3:1: TS101 unknown key"),
+    "a directory without a family": ("empty", True, "empty:1:1: TS001 no family file"),
+    "a pipe in a directory": ("pipes", True, "pipes/pipe.yaml:1:1: TS001 cannot be read"),
+    "a broken file": ("broken/bad.yaml", False, "broken/bad.yaml:3:1: TS101 unknown key"),
+    "a pipe": ("pipes/pipe.yaml", False, "pipes/pipe.yaml:1:1: TS001 cannot be read"),
+    "a file that extends a broken one": ("child.yaml", False, "child.yaml:3:10: TS203"),
+}
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("broken", "empty", "pipes"):
+        Path(name).mkdir()
+    Path("broken/bad.yaml").write_text("tagsmith: 1\nid: bad\ntitel: x\n")
+    Path("child.yaml").write_text("tagsmith: 1\nid: child\nextends: no.yaml\n")
+    Path("no.yaml").write_text("- broken\n")
+    os.mkfifo("pipes/pipe.yaml")
+
+
+@pytest.mark.usefixtures("places")
+@pytest.mark.parametrize("command", [("parse", "-"), ("explain", "-"), ("structural-tag",)])
+@pytest.mark.parametrize(("path", "goes_on", "told"), NAMED.values(), ids=NAMED)
+def test_what_is_wrong_with_named_families_is_told(
+    path: str, goes_on: bool, told: str, command: tuple[str, ...]
+) -> None:
+    named = [*command, "--family", "cohere-north"]
+    result = run(*named, "--families", path, text="x")
+    if not goes_on:
+        fails(result, told.partition(" ")[0].split(":")[0])
+        result = run(*named, text="x", TAGSMITH_FAMILIES=path)
+    assert (result.exit_code, result.stdout != "") == (0, True)
+    assert told in result.stderr
+    assert {line[:18] for line in result.stderr.splitlines()} == {"tagsmith: warning:"}
+
+
+@pytest.mark.usefixtures("places")
+def test_a_missing_path_in_the_environment_is_told_and_a_clean_run_is_quiet(cohere3: Path) -> None:
+    parse = ["parse", "-", "--family", "cohere-north"]
+    told = run(*parse, text="x", TAGSMITH_FAMILIES=f"no-such{os.pathsep}{cohere3}")
+    assert told.exit_code == 0
+    assert told.stderr.startswith("tagsmith: warning: no-such:1:1: TS001 no such file")
+    assert run(*parse, "--families", cohere3, text="x").stderr == ""
+
+
 WRONG = {
     "no command": ([], ["Missing command", "tagsmith --help"]),
     "unknown command": (["familes"], ["'familes'", "families, lint"]),
+    "a long command": (["x" * 100_000], [f"'{'x' * 77}...'"]),
+    "a long value": (["families", "--format", "x" * 100_000], [f"'{'x' * 77}...'"]),
+    "a long value in one": (["families", f"--format={'x' * 100_000}"], [f"'{'x' * 77}...'"]),
+    "a long option": (["families", f"--{'x' * 100_000}"], [f"'--{'x' * 75}...'"]),
+    "a long path": (["families", "--families", "x" * 100_000], ["xxx...: no such file"]),
+    "signs that do not show": (["families", "--families", "a\0b\x1b[1m"], [r"a\x00b\x1b[1m"]),
     "unknown option": (["--nope"], ["--nope", "tagsmith --help"]),
     "unknown option of a command": (["families", "--famlies", "x"], ["--famlies", "--families"]),
     "unknown option value": (["families", "--format", "xml"], ["'xml'", "'text', 'json'"]),
@@ -118,7 +170,9 @@ WRONG = {
 
 @pytest.mark.parametrize(("args", "parts"), WRONG.values(), ids=WRONG)
 def test_wrong_use_is_one_line_and_exit_code_2(args: list[str], parts: list[str]) -> None:
-    fails(run(*args), *parts)
+    result = run(*args)
+    fails(result, *parts)
+    assert len(result.stderr) < 1000
 
 
 @click.command()
@@ -201,7 +255,25 @@ def test_a_closed_pipe_ends_quietly() -> None:
     with process("schema", "family", stdout=writer) as running:
         _, told = running.communicate()
     os.close(writer)
-    assert told == b""
+    assert (running.returncode, told) == (0, b"")
+
+
+@pytest.mark.parametrize("command", ["parse --family cohere-north -", "lint -"])
+def test_a_closed_standard_input_is_told_in_one_line(command: str) -> None:
+    line = f'exec "{sys.executable}" -m tagsmith {command} <&-'
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("tagsmith: standard input is closed; give")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_interrupt_ends_a_command_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tagsmith.cli.families.load_registry", interrupted)
+    result = run("families")
+    assert (result.exit_code, result.stdout, result.stderr.strip()) == (130, "", "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
@@ -210,6 +282,7 @@ def test_a_full_disk_is_told_in_one_line() -> None:
         _, told = running.communicate()
     assert running.returncode == 2
     assert len(told.splitlines()) == 1
+    assert b"the output cannot be written (No space left on device); give it" in told
 
 
 def test_a_terminal_that_cannot_show_a_character_is_no_error(tmp_path: Path) -> None:

@@ -110,6 +110,38 @@ def test_families_that_cannot_be_told_apart_are_both_told(
     assert starts[0] in second.message
 
 
+BROKEN = {
+    "an unknown key": "titel: x\n",
+    "a key twice": "title: a\ntitle: b\n",
+    "an unknown family to extend": "extends: nothing-like-it\n",
+    "a broken family to extend": "extends: base.yaml\n",
+    "a wrong value": "engine: other\n",
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN.values(), ids=BROKEN)
+def test_clashes_are_told_beside_other_faults(tmp_path: Path, fault: str) -> None:
+    match = "match: {architectures: [A], models: [m]}\n"
+    write(
+        tmp_path,
+        one=family("one", match + fault),
+        two=family("two", match),
+        twice=family("two", fault),
+        base="- broken\n",
+    )
+    told = {(Path(p.file).stem, str(p.code)) for p in lint([tmp_path]).problems}
+    clashes = {("one", "TS402"), ("one", "TS403"), ("two", "TS402"), ("two", "TS403")}
+    assert clashes | {("two", "TS401"), ("twice", "TS401")} <= told
+    assert {code for name, code in told if name == "one"} > {"TS402", "TS403"}
+
+
+@pytest.mark.parametrize("match", ["{architectures: A}", "{architectures: [A], model: x}", "3"])
+def test_a_match_that_cannot_be_read_claims_nothing(tmp_path: Path, match: str) -> None:
+    write(tmp_path, one=family("one", f"match: {match}\n"))
+    write(tmp_path, two=family("two", "match: {architectures: [A]}\n"))
+    assert {Path(problem.file).stem for problem in lint([tmp_path]).problems} == {"one"}
+
+
 def test_a_clash_with_an_installed_family_is_told_in_the_linted_file(tmp_path: Path) -> None:
     claim = "match:\n  architectures: [Cohere2MoeForCausalLM]\n  models: ['CohereLabs/north-*']\n"
     write(tmp_path, mine=family("mine", claim))
@@ -141,7 +173,7 @@ def test_a_linted_family_extends_an_installed_one(tmp_path: Path) -> None:
     write(tmp_path, mine=family("mine", "extends: cohere-command-a\n"))
     assert run_lint(tmp_path).exit_code == 0
     write(tmp_path, mine=family("mine", "extends: cohere-comand-a\n"))
-    assert "nearest families: cohere-command-a" in run_lint(tmp_path).stdout
+    assert "nearest: cohere-command-a" in run_lint(tmp_path).stdout
 
 
 def test_problems_come_sorted_one_to_a_line_with_exit_code_1(tmp_path: Path) -> None:
@@ -187,6 +219,7 @@ def test_a_family_on_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ([], "PATH"),
         (["no-such-file.yaml"], "no such file or directory"),
         (["."], "no family file"),
+        (["x" * 100_000], f"{'x' * 200}"),
         (["--format", "xml", "."], "'text', 'json'"),
     ],
 )
@@ -235,6 +268,9 @@ PIECES = {
         family("a", "extends: b\ntag_style: {content: [{start: a}]}\n"),
         False,
     ),
+    "an id as a path": (family("a.yaml"), False),
+    "an id too long": (family("a" * 65), False),
+    "the longest id": (family("a" * 64), True),
     "a key inherited": (family("a", "extends: b\ntag_style: {reasoning: {start: a}}\n"), True),
     "null": (family("a", "melody: null\n"), True),
 }

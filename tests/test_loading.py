@@ -193,13 +193,20 @@ INVALID = {
     ),
     "null for a mapping": (f"{HEAD}tokens: null\n", (3, 9), "TS103", ["a mapping", "null"]),
     "unknown preset": (
-        f"{HEAD}melody: {{preset: cmd9}}\n", (3, 18), "TS104", ["'cmd3', 'cmd4' or 'cmd5'"],
+        f"{HEAD}melody: {{preset: cmd9}}\n", (3, 18), "TS104",
+        ["'cmd9' is not allowed; allowed: 'cmd3', 'cmd4' or 'cmd5'"],
     ),
     "policy": (
         f"{HEAD}whitespace: {{join: newlin}}\n", (3, 20), "TS104", ["did you mean 'newline'"],
     ),
     "boolean policy": (f"{HEAD}engine: no\n", (3, 9), "TS104", ["false", "'native'"]),
     "id": ("tagsmith: 1\nid: Acme One\n", (2, 5), "TS105", ["'Acme One'", "^[a-z0-9]"]),
+    "id as a path": ("tagsmith: 1\nid: acme.yml\n", (2, 5), "TS105", ["'acme.yml'", "path"]),
+    "long id": (f"tagsmith: 1\nid: {'a' * 65}\n", (2, 5), "TS106", ["at most 64"]),
+    "long unknown key": (f"{HEAD}{'k' * 500}: 1\n", (3, 1), "TS101", [f"'{'k' * 77}...'"]),
+    "own id for a near one": (
+        f"{HEAD}extends: acme-on\n", (3, 10), "TS201", ["to extend; there are: none;"],
+    ),
     "empty text": (f"{HEAD}title: ''\n", (3, 8), "TS106", ["must not be empty"]),
     "negative": (
         f"{HEAD}citations:\n  markup: {{open: a, close: 'b{{positions}}c'}}\n"
@@ -263,6 +270,37 @@ def test_what_is_not_of_the_format_is_told_with_what_is_allowed(
     assert result.families == ()
 
 
+CITING = "citations: {{markup: {{open: {}, close: '{}'}}}}\n"
+UNUSABLE = {
+    "a bracket": "tag_style: {content: [{start: '[', end: </c>}]}\n",
+    "signs of JSON": "tag_style: {reasoning: {start: <r>, end: '\"}, {\"'}}\n",
+    "whitespace": 'tokens: {turn_end: " \\n\\u3000"}\n',
+    "hidden": "tokens: {hidden: [':']}\n",
+    "positions": "tokens: {hidden: ['0:[1]']}\n" + CITING.format("<co>", "</co: {positions}>"),
+    "citation opener": CITING.format('"1, 2"', "</co: {positions}>"),
+    "end of citation markup": CITING.format("<co>", "</co: {positions}]"),
+}
+
+
+@pytest.mark.parametrize("text", UNUSABLE.values(), ids=UNUSABLE)
+def test_a_marker_that_does_not_stand_out_is_refused(tmp_path: Path, text: str) -> None:
+    (error,) = load(tmp_path, family=HEAD + text).errors
+    assert error.code == Code.UNUSABLE_MARKER
+
+
+USABLE = {
+    "signs around a word": "tag_style: {content: [{start: '[TOOL_CALLS]', end: '[/]'}]}\n",
+    "digits where nothing is cited": "tokens: {hidden: ['[0]']}\n",
+    "a word among positions": "tokens: {hidden: ['0:[x]']}\n"
+    + CITING.format("<co>", "</co: {positions}>"),
+}
+
+
+@pytest.mark.parametrize("text", USABLE.values(), ids=USABLE)
+def test_a_marker_that_stands_out_is_fine(tmp_path: Path, text: str) -> None:
+    assert load(tmp_path, family=HEAD + text).errors == ()
+
+
 def test_shared_closers_and_framing_tokens_are_no_duplicates(tmp_path: Path) -> None:
     text = (
         f"{HEAD}tokens: {{turn_start: <s>, turn_end: <e>, hidden: [<s>, <t>]}}\n"
@@ -286,6 +324,18 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
         ("one.yaml", 8, 30, "TS305"),
         ("two.yaml", 1, 1, "TS007"),
     ]
+
+
+@pytest.mark.parametrize("target", ["nothing-like-it", "two.yaml", "one"])
+def test_what_is_wrong_beside_extends_is_told_too(tmp_path: Path, target: str) -> None:
+    text = (
+        f"tagsmith: 1\nid: one\nextends: {target}\ntitel: x\nengine: 3\n"
+        "tool_calls: {layout: json}\ntag_style: {reasoning: {start: <r>}}\n"
+    )
+    found = told(load(tmp_path, one=text, two="- a\n"))
+    extending, *rest = [place for place in found if place[0] == "one.yaml"]
+    assert extending[:3] == ("one.yaml", 3, 10)
+    assert rest == [("one.yaml", 4, 1, "TS101"), ("one.yaml", 5, 9, "TS104")]
 
 
 def test_a_misspelt_section_is_not_missed_as_well(tmp_path: Path) -> None:
@@ -378,7 +428,7 @@ def test_an_unknown_target_is_told_with_the_nearest_ids(tmp_path: Path, target: 
     child = f"tagsmith: 1\nid: child\nextends: {target}\n"
     result = load(tmp_path, parent=PARENT, child=child)
     assert told(result) == [("child.yaml", 3, 10, "TS201")]
-    assert "parent" in result.errors[0].message.split("nearest families:")[1]
+    assert "parent" in result.errors[0].message.split("to extend; ")[1]
     assert [found.spec.id for found in result.families] == ["parent"]
 
 
@@ -392,6 +442,31 @@ def test_a_family_of_a_later_layer_replaces_that_of_an_earlier(tmp_path: Path) -
     both = load_layers([roots])
     assert [error.code for error in both.errors] == [Code.DUPLICATE_ID] * 2
     assert only(load_layers([roots[:1], roots[:1]])).layer == 1
+
+
+def test_of_two_families_of_one_id_that_of_the_lower_rank_keeps_it(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.yaml").write_text(f"tagsmith: 1\nid: a\ntitle: {name}\n")
+    roots = [Root(tmp_path / "two", "two", 1), Root(tmp_path / "one", "one", 0)]
+    result = load_layers([roots])
+    assert [found.spec.title for found in result.families] == ["one"]
+    (error,) = result.errors
+    assert (error.file, error.code) == (f"{tmp_path}/two/a.yaml", Code.DUPLICATE_ID)
+    assert f"{tmp_path}/one/a.yaml" in error.message
+
+
+def test_what_is_no_regular_file_is_refused_unopened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    for path in (tmp_path, tmp_path / "pipe.yaml"):
+        (error,) = load_families([path]).errors
+        assert (error.code, error.file) == (Code.UNREADABLE, f"{tmp_path}/pipe.yaml")
+        assert "no regular file" in error.message
+
+
+def test_a_directory_without_a_family_is_told(tmp_path: Path) -> None:
+    (error,) = load_families([tmp_path]).errors
+    assert (error.code, error.file) == (Code.UNREADABLE, str(tmp_path))
 
 
 BUILT_IN = [path.read_text("utf-8") for path in sorted(FAMILIES.rglob("*.yaml"))]

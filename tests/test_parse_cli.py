@@ -107,6 +107,19 @@ def test_any_text_is_read(tmp_path: Path) -> None:
         assert (done.exit_code, done.stderr) == (0, "")
 
 
+def test_text_is_printed_to_the_letter() -> None:
+    written = "a\x1b[31mred\x1b[0m \x07"
+    text = f"<|START_RESPONSE|>{written}<|END_RESPONSE|>"
+    assert f"  {written}\n" in tagsmith("parse", *FAMILY, "-", stdin=text).stdout
+    assert json.dumps(written) in tagsmith("explain", *FAMILY, "-", stdin=text).stdout
+
+
+def test_an_empty_prompt_is_none() -> None:
+    bare = tagsmith("parse", *FAMILY, "-", stdin="hm")
+    assert bare.exit_code == 0
+    assert tagsmith("parse", *FAMILY, "--prompt", "", "-", stdin="hm").stdout == bare.stdout
+
+
 def test_explain_tiles_the_output(output: str) -> None:
     done = tagsmith("explain", *FAMILY, "--format", "json", output)
     assert "".join(span["text"] for span in json.loads(done.stdout)) == OUTPUT
@@ -127,13 +140,20 @@ def test_explain_tiles_the_output(output: str) -> None:
         (("parse", *FAMILY, "--stream", "x", "-"), "--stream"),
         (("parse", *FAMILY, "--finish-reason", "tired", "-"), "'stop', 'length'"),
         (("parse", *FAMILY, "--tool-choice", "banana", "-"), "banana"),
-        (("parse", *FAMILY, "--tools", "missing.json", "-"), "missing.json"),
-        (("parse", *FAMILY, "--prompt", "missing.txt", "-"), "missing.txt"),
+        (("parse", *FAMILY, "--tools", "missing.json", "-"), "--tools missing.json: no such"),
+        (("parse", *FAMILY, "--documents", "missing.json", "-"), "--documents missing.json: no"),
+        (("parse", *FAMILY, "--messages", ".", "-"), "--messages .: is a directory"),
+        (("parse", *FAMILY, "--prompt", ".", "-"), "--prompt .: is a directory"),
+        (("parse", *FAMILY, "--prompt", "missing.txt", "-"), "give the path of a file that holds"),
+        (("parse", *FAMILY, "--prompt", "x" * 100_000, "-"), f"--prompt {'x' * 77}...: neither"),
+        (("parse", *FAMILY, "--tool-choice", "x" * 1000, "-"), f"{'x' * 77}...: give auto"),
+        (("parse", "--family", "x" * 100_000, "-"), f"'{'x' * 77}...'"),
+        (("parse", "--family", "a\0\x1b[1m\x9b", "-"), r"'a\x00\x1b[1m\x9b'"),
         (("parse", *FAMILY, "--stop", "", "-"), "stop"),
         (("parse", *FAMILY, "--nonsense", "-"), "--nonsense"),
         (("explain", *FAMILY, "missing.txt"), "missing.txt"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+    ids=lambda value: " ".join(value)[:80] if isinstance(value, tuple) else "",
 )
 def test_wrong_use_is_one_line(arguments: tuple[str, ...], says: str) -> None:
     assert_wrong_use(tagsmith(*arguments), says)
@@ -141,11 +161,22 @@ def test_wrong_use_is_one_line(arguments: tuple[str, ...], says: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [("{}", "not a list"), ("[1]", "tools"), ("{", "JSON"), ('[{"type": "function"}]', "name")],
+    [
+        ("{}", "tools.json: holds an object, not a list"),
+        ("null", "tools.json: holds null, not a list"),
+        ('"[]"', "tools.json: holds a string, not a list"),
+        ("1", "tools.json: holds a number, not a list"),
+        ("{", "tools.json:1:2: not JSON"),
+        ("[1]", "--tools: expected an object as tool 0"),
+        ('[{"type": "function"}]', "--tools: tool 0 has no name"),
+        (f'[{{"name": "f", "strict": "{"x" * 1000}"}}]', "xxx...; allowed: true, false"),
+    ],
 )
 def test_a_tools_file_that_is_wrong(tmp_path: Path, content: str, says: str) -> None:
     tools = written(tmp_path, "tools.json", content)
-    assert_wrong_use(tagsmith("parse", *FAMILY, "--tools", tools, "-"), says)
+    parse = tagsmith("parse", *FAMILY, "--tools", tools, "-")
+    assert_wrong_use(parse, says)
+    assert tagsmith("structural-tag", *FAMILY, "--tools", tools).stderr == parse.stderr
 
 
 def test_binary_input() -> None:

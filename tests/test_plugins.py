@@ -1,5 +1,6 @@
 """Plug-ins: two ways to register families, and one that fails keeps no other from loading."""
 
+import json
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -88,6 +89,7 @@ def test_the_built_in_families_come_by_the_same_hook() -> None:
 
 FAULTS = {
     "raises": ("raise RuntimeError('broken\\nhere')", "RuntimeError: broken here"),
+    "is interrupted": ("raise KeyboardInterrupt", "KeyboardInterrupt"),
     "exits": ("import sys\nsys.exit(3)", "SystemExit: 3"),
     "does not compile": ("def", "SyntaxError"),
     "needs what is not there": ("import no_such_module_x", "no_such_module_x"),
@@ -141,10 +143,48 @@ def test_a_data_package_that_is_not_there(install: Install, value: str, told: st
     assert told in (plugin("acmemod").error or "")
 
 
-def test_an_interrupt_is_not_taken_for_a_fault(install: Install) -> None:
-    install("aabad", "tagsmith", "aabad.plugin", plugin__py="raise KeyboardInterrupt")
-    with pytest.raises(KeyboardInterrupt):
-        load_plugins()
+def test_what_a_plugin_prints_is_no_part_of_a_result(install: Install) -> None:
+    install(
+        "aatalks",
+        "tagsmith",
+        "aatalks.plugin",
+        plugin__py=f"{HOOK}\n    print('loading')\n",
+        a__yaml=FAMILY.format("acme-a"),
+    )
+    result = CliRunner().invoke(main, ["plugins", "--format", "json"])
+    assert [row["name"] for row in json.loads(result.stdout)] == ["builtin", "aatalks"]
+    assert result.stderr == "loading\n"
+
+
+@pytest.mark.parametrize("taken", ["cohere-north", "acme-a"])
+def test_of_two_plugins_with_one_id_the_first_keeps_it(install: Install, taken: str) -> None:
+    texts = {"a__yaml": FAMILY.format("acme-a"), "b__yaml": FAMILY.format("acme-b")}
+    install("aafirst", "tagsmith", "aafirst.plugin", plugin__py=HOOK, **texts)
+    texts = {"a__yaml": FAMILY.format(taken), "b__yaml": FAMILY.format("acme-c")}
+    # Before Tagsmith's own by name, yet not in rank.
+    name = "aaaa" if taken == "cohere-north" else "zzlast"
+    directory = install(name, "tagsmith.families", name, **texts)
+    registry = load_registry()
+    assert {"acme-a", "acme-b", "acme-c", "cohere-north"} <= set(registry.ids())
+    assert registry.get(taken).source != str(directory / "a.yaml")
+    (problem,) = registry.problems
+    assert (problem.code, problem.file) == ("TS401", str(directory / "a.yaml"))
+    assert str(registry.get(taken).source) in problem.message
+    assert CliRunner().invoke(main, ["families"]).stderr == f"{problem}\n"
+    listed = CliRunner().invoke(main, ["plugins", "--format", "json"])
+    assert listed.exit_code == 1
+    errors = {row["name"]: row["error"] for row in json.loads(listed.stdout)}
+    assert {name for name, error in errors.items() if error} == {name}
+    assert errors[name] == str(problem)
+
+
+def test_two_families_of_one_id_in_one_plugin_are_both_told(install: Install) -> None:
+    text = FAMILY.format("acme-a")
+    install("acme", "tagsmith.families", "acme", a__yaml=text, b__yaml=text)
+    registry = load_registry()
+    assert "acme-a" not in registry.ids()
+    (found,) = [found for found in registry.plugins if found.name == "acme"]
+    assert [error.code for error in registry.problems_of(found)] == ["TS401", "TS401"]
 
 
 def test_the_command_lists_plugins_with_errors(install: Install) -> None:

@@ -289,6 +289,7 @@ def parameters(schema: Any) -> dict[str, Any]:
             "schema.type: 'x' is not allowed",
         ),
         ({"parallel_tool_calls": "no"}, "parallel_tool_calls", "allowed: true, false"),
+        ({"reasoning": "x" * 100_000}, "reasoning", f"'{'x' * 76}...; allowed"),
         ({"reasoning": "deep"}, "reasoning", "allowed: gated, enabled, auto, disabled"),
         ({"unenforceable": "ignore"}, "unenforceable", "allowed: error, report"),
     ],
@@ -338,6 +339,10 @@ LIMITED: list[tuple[Any, str]] = [
     ({"type": "object", "dependentRequired": {"a": ["b"]}}, "dependentRequired"),
     ({"properties": {"a": {"type": "number", "multipleOf": 0.5}}}, "properties.a.multipleOf"),
     ({"minimum": 3}, "minimum"),
+    ({"type": "integer", "multipleOf": 1.5}, "multipleOf"),
+    ({"type": "integer", "multipleOf": 1025}, "multipleOf"),
+    ({"type": "integer", "multipleOf": 3, "minimum": 1}, "multipleOf"),
+    ({"type": "integer", "multipleOf": 3, "minimum": 0, "maximum": 10_000}, "multipleOf"),
     ({"type": "string", "pattern": "^(?=a)b"}, "pattern"),
     ({"type": "string", "pattern": 'a"b'}, "pattern"),
     ({"type": "string", "pattern": "a\\\\b"}, "pattern"),
@@ -371,6 +376,8 @@ HELD: list[Any] = [
     {"const": 1},
     {"oneOf": [{"type": "string"}, {"type": "null"}]},
     {"type": "integer", "minimum": 1, "maximum": 5, "multipleOf": 5},
+    {"type": "integer", "minimum": 1, "maximum": 10_000, "multipleOf": 1024},
+    {"type": "integer", "multipleOf": 3.0},
     {"type": "array", "items": False, "prefixItems": [{}], "uniqueItems": False},
     {"type": "string", "pattern": '^[^"\\n]+\\.txt$'},
     {"type": "string", "format": "made-up"},
@@ -396,6 +403,55 @@ def test_what_a_grammar_holds_is_no_limit(schema: Any) -> None:
     assert list(find_limits(schema)) == []
 
 
+UNSATISFIABLE: list[tuple[Any, str]] = [
+    ({"type": "integer", "minimum": 10, "maximum": 5}, "schema: no number keeps to minimum 10, "),
+    ({"type": ["integer", "null"], "minimum": 10, "maximum": 5}, "minimum 10, maximum 5; change"),
+    ({"type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 4}, "exclusiveMaximum 4"),
+    ({"type": "integer", "minimum": 1.2, "maximum": 1.8}, "minimum 1.2"),
+    ({"type": "integer", "minimum": 1, "maximum": 5, "multipleOf": 7}, "multipleOf 7"),
+    ({"type": "number", "exclusiveMinimum": 5, "maximum": 5}, "exclusiveMinimum 5, maximum 5"),
+    ({"type": "number", "minimum": 5, "exclusiveMaximum": 5}, "minimum 5, exclusiveMaximum 5"),
+    ({"type": "string", "minLength": 5, "maxLength": 3}, "minLength 5 is above maxLength 3"),
+    ({"type": "array", "minItems": 3, "maxItems": 1}, "minItems 3 is above maxItems 1"),
+    ({"type": "array", "items": False, "minItems": 1}, "minItems is 1 and no more than 0"),
+    ({"type": "array", "items": [{}], "additionalItems": False, "minItems": 2}, "no more than 1"),
+    ({"type": "object", "minProperties": 3, "maxProperties": 1}, "minProperties 3 is above"),
+    ({"type": "object", "required": ["a", "b"], "maxProperties": 1}, "2 properties are required"),
+    ({**CITY, "additionalProperties": False, "minProperties": 2}, "minProperties is 2"),
+    ({"type": "integer", "enum": ["a"]}, "enum holds nothing of type integer"),
+    ({"type": ["integer", "null"], "const": "a"}, "const holds nothing of type integer or null"),
+    (
+        {"type": "object", "properties": {"a": {"type": "string", "minLength": 2, "maxLength": 1}}},
+        "schema.properties.a: minLength 2 is above maxLength 1",
+    ),
+]
+SATISFIABLE: list[Any] = [
+    {"type": "integer", "minimum": 5, "maximum": 5},
+    {"type": "integer", "exclusiveMinimum": 3, "maximum": 4, "multipleOf": 2},
+    {"type": "number", "exclusiveMinimum": 3, "exclusiveMaximum": 4},
+    {"type": "integer", "minimum": 1, "maximum": 5, "multipleOf": 1e-9},
+    {"type": "string", "minimum": 10, "maximum": 5},
+    {"type": "string", "minLength": 3, "maxLength": 3},
+    {"type": "object", "required": ["a", "a"], "maxProperties": 1},
+    {"type": ["integer", "string"], "enum": ["a"]},
+]
+
+
+@pytest.mark.parametrize("policy", ["error", "report"])
+@pytest.mark.parametrize(("schema", "says"), UNSATISFIABLE, ids=lambda value: str(value)[:60])
+def test_a_schema_that_nothing_satisfies_is_refused(schema: Any, says: str, policy: str) -> None:
+    answer = {"type": "json_schema", "schema": schema}
+    with pytest.raises(RequestError) as caught:
+        read_request(response_format=answer, unenforceable=policy)
+    assert caught.value.field == "response_format"
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("schema", SATISFIABLE, ids=str)
+def test_a_schema_that_something_satisfies_is_taken(schema: Any) -> None:
+    read_request(response_format={"type": "json_schema", "schema": schema})
+
+
 def test_a_tools_limits_name_the_tool_and_strict_false_lifts_them() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
     tool = {"name": "f", "parameters": schema}
@@ -410,6 +466,19 @@ def test_a_tools_limits_name_the_tool_and_strict_false_lifts_them() -> None:
 )
 def test_patterns_that_a_grammar_holds(pattern: str) -> None:
     assert pattern_problem(pattern) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        ("(", "it cannot be read as a regular expression (missing ), unterminated"),
+        ("a**", "it cannot be read as a regular expression (multiple repeat"),
+        ("(?<=a)b", "it uses lookaround"),
+        ("\\p{L}+", "it uses lookaround, word boundaries, back references or Unicode classes"),
+    ],
+)
+def test_what_is_wrong_with_a_pattern_is_said(pattern: str, says: str) -> None:
+    assert (pattern_problem(pattern) or "").startswith(says)
 
 
 @pytest.mark.parametrize(

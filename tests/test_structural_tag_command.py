@@ -86,7 +86,10 @@ class TestPrinting:
         write("format.json", {"type": "json_schema", "schema": {"not": {}}})
         refused = run("--response-format", "format.json")
         assert refused.exit_code == 2
-        assert "the grammar has no way to say it" in refused.stderr
+        assert refused.stderr == (
+            "tagsmith: response_format: not: the grammar has no way to say it; change the schema, "
+            "or say --unenforceable report to go without\n"
+        )
         result = run("--response-format", "format.json", "--unenforceable", "report")
         assert result.exit_code == 0
         assert result.stderr == (
@@ -98,7 +101,7 @@ class TestPrinting:
         [
             (["--tools", "absent.json"], "absent.json"),
             (["--tools", "good.txt"], "not JSON"),
-            (["--tools", "object.json"], "tools: expected a list"),
+            (["--tools", "object.json"], "--tools object.json: holds an object, not a list"),
             (["--tools", "tools.json", "--tool-choice", "later"], "no tool is named 'later'"),
             (["--tool-choice", "required"], "there is no tool to call"),
             (["--reasoning", "deep"], "--reasoning"),

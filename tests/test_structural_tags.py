@@ -354,6 +354,26 @@ SCHEMAS: dict[str, tuple[Any, list[Any], list[Any]]] = {
         [{"a": [1]}, {"a": ["x", None]}],
         [{"a": []}, {"a": [1, 2, 3]}],
     ),
+    "a tuple longer than allowed": (
+        holding({"type": "array", "prefixItems": [STRING, INTEGER], "maxItems": 1}),
+        [{"a": ["x"]}],
+        [{"a": [1]}, {"a": ["x", 1]}],
+    ),
+    "a tuple shorter than asked": (
+        holding({"type": "array", "prefixItems": [STRING], "minItems": 2}),
+        [{"a": ["x", 1]}],
+        [{"a": ["x"]}, {"a": [1, 1]}],
+    ),
+    "more properties than declared": (
+        {"type": "object", "properties": {"a": STRING}, "minProperties": 2},
+        [{"a": "x", "b": 1}],
+        [{"a": "x"}, {"a": 1, "b": 1}],
+    ),
+    "an integer between fractions": (
+        holding({"type": "integer", "minimum": 1.5, "exclusiveMaximum": 4.0}),
+        [{"a": 2}, {"a": 3}],
+        [{"a": 1}, {"a": 4}, {"a": 2.5}],
+    ),
     "a tuple of an older draft": (
         holding({"type": "array", "items": [STRING, INTEGER], "additionalItems": False})
         | {"$schema": "http://json-schema.org/draft-07/schema#"},

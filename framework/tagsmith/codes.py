@@ -17,7 +17,7 @@ class Code(StrEnum):
     """
 
     UNREADABLE = "TS001"
-    """The file is missing, a directory, or may not be read."""
+    """The file is missing, no regular file, or may not be read; a directory holds none."""
     TOO_LARGE = "TS002"
     """The file is larger than 1 MiB."""
     NOT_UTF8 = "TS003"
@@ -89,6 +89,8 @@ class Code(StrEnum):
     """A pattern is not a regular expression."""
     DUPLICATE_ENTRY = "TS309"
     """An entry of `match` stands twice."""
+    UNUSABLE_MARKER = "TS310"
+    """A marker that what stands around it is made of too."""
 
     DUPLICATE_ID = "TS401"
     """Two families have the same id."""

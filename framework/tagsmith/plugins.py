@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources.abc import Traversable
@@ -15,6 +17,7 @@ import pluggy
 
 from tagsmith import hookspecs
 from tagsmith.loading.files import Source
+from tagsmith.wording import one_line
 
 DATA_GROUP = f"{hookspecs.PROJECT}.families"
 
@@ -43,7 +46,9 @@ class Plugin:
 
 
 def load_plugins() -> tuple[Plugin, ...]:
-    """Load every installed plug-in, by name; what fails is recorded in its `error`.
+    """Load every installed plug-in, Tagsmith's own first, then by name: the first keeps an id.
+
+    What fails is recorded in its `error`.
 
     >>> [plugin.group for plugin in load_plugins() if plugin.value == "tagsmith_families.plugin"]
     ['tagsmith']
@@ -54,13 +59,14 @@ def load_plugins() -> tuple[Plugin, ...]:
     def hooked(entry: EntryPoint) -> Sequence[Source]:
         return _from_hook(manager, entry)
 
-    found = [_load(entry, hooked) for entry in _entries(hookspecs.PROJECT)]
-    found += [_load(entry, _from_package) for entry in _entries(DATA_GROUP)]
-    return tuple(found)
+    loaders = {hookspecs.PROJECT: hooked, DATA_GROUP: _from_package}
+    entries = [entry for group in loaders for entry in entry_points(group=group)]
+    return tuple(_load(entry, loaders[entry.group]) for entry in sorted(entries, key=_order))
 
 
-def _entries(group: str) -> list[EntryPoint]:
-    return sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value))
+def _order(entry: EntryPoint) -> tuple[bool, str, str, str]:
+    own = entry.dist is not None and entry.dist.name == hookspecs.PROJECT
+    return not own, entry.name, entry.group, entry.value
 
 
 def _load(entry: EntryPoint, load: Callable[[EntryPoint], Sequence[Source]]) -> Plugin:
@@ -68,11 +74,11 @@ def _load(entry: EntryPoint, load: Callable[[EntryPoint], Sequence[Source]]) -> 
     sources: Sequence[Source] = ()
     error = None
     try:
-        sources = load(entry)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as fault:  # SystemExit and Rust panics included
-        error = " ".join(f"{type(fault).__name__}: {fault}".split())
+        # What it prints is no part of any command's result.
+        with redirect_stdout(sys.stderr):
+            sources = load(entry)
+    except BaseException as fault:  # SystemExit, KeyboardInterrupt and Rust panics included
+        error = one_line(f"{type(fault).__name__}: {fault}")
     distribution = entry.dist
     return Plugin(
         name=entry.name,

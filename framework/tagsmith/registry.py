@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from threading import Lock
@@ -18,12 +17,24 @@ from tagsmith.errors import (
 )
 from tagsmith.family import Family
 from tagsmith.lint.checks import clashes
-from tagsmith.loading import FoundFamily, LoadResult, Root, Source, load_layers, unique_errors
+from tagsmith.loading import (
+    FoundFamily,
+    LoadResult,
+    Problem,
+    Root,
+    Source,
+    load_layers,
+    unique_errors,
+)
 from tagsmith.plugins import Plugin, load_plugins
 from tagsmith.tokenizers import marker_id
+from tagsmith.wording import nearest, shortened
 
 ENVIRONMENT = "TAGSMITH_FAMILIES"
 """Names family files and directories, separated as in PATH."""
+
+_PLUGINS = 0
+"""The layer of the families that plug-ins bring."""
 
 
 class Registry:
@@ -37,20 +48,39 @@ class Registry:
     def __init__(self, result: LoadResult, plugins: Sequence[Plugin] = ()) -> None:
         self.plugins = tuple(plugins)
         self.problems: tuple[FamilyFileError, ...] = unique_errors(
-            [*result.errors, *clashes(result.families)]
+            [*result.errors, *clashes(result.claims)]
         )
+        self._file_problems = result.problems
         self._families = tuple(sorted(result.families, key=lambda found: found.spec.id))
-        self._broken = {p.family_id: p.error for p in reversed(result.problems) if p.family_id}
+        usable = {found.spec.id for found in self._families}
+        self._broken = {
+            problem.family_id: problem.error
+            for problem in reversed(result.problems)
+            if problem.family_id and problem.family_id not in usable
+        }
         self._compiled: dict[str, Family] = {}
         self._lock = Lock()
 
     def ids(self) -> tuple[str, ...]:
         """The ids of the families that can be used."""
-        return tuple(found.spec.id for found in self._families if found.spec.id not in self._broken)
+        return tuple(found.spec.id for found in self._families)
 
     def families(self) -> tuple[FoundFamily, ...]:
         """The families that can be used, by id, with where each was found; nothing is compiled."""
-        return tuple(found for found in self._families if found.spec.id not in self._broken)
+        return self._families
+
+    def problems_of(self, plugin: Plugin) -> tuple[FamilyFileError, ...]:
+        """What is wrong with the family files that a plug-in brings."""
+        rank = self.plugins.index(plugin)
+        return unique_errors(
+            problem.error
+            for problem in self._file_problems
+            if (problem.found.layer, problem.found.rank) == (_PLUGINS, rank)
+        )
+
+    def problems_of_named(self) -> tuple[Problem, ...]:
+        """What is wrong with the files that were named: by TAGSMITH_FAMILIES, and as paths."""
+        return tuple(p for p in self._file_problems if p.found.layer != _PLUGINS)
 
     def get(self, name: str, *, model: str | None = None, tokenizer: Any = None) -> Family:
         """The one family that a name means: an id, an architecture, or a model's name.
@@ -77,9 +107,10 @@ class Registry:
         return self._compile(candidates[0])
 
     def _claiming(self, name: str) -> list[FoundFamily]:
-        usable = self.families()
-        by_architecture = [found for found in usable if name in found.spec.match.architectures]
-        return by_architecture or [found for found in usable if _serves_model(found, name)]
+        by_architecture = [
+            found for found in self._families if name in found.spec.match.architectures
+        ]
+        return by_architecture or [found for found in self._families if _serves_model(found, name)]
 
     def _compile(self, found: FoundFamily) -> Family:
         with self._lock:
@@ -88,18 +119,14 @@ class Registry:
             return self._compiled[found.spec.id]
 
     def _unknown(self, name: str) -> str:
-        shown: dict[str, str] = {}
-        for found in self.families():
-            shown[found.spec.id] = found.spec.id
+        known = {family_id: family_id for family_id in self.ids()}
+        for found in self._families:
             for architecture in found.spec.match.architectures:
-                shown[architecture] = f"{found.spec.id} ({architecture})"
-        by_lower = {known.lower(): text for known, text in shown.items()}
-        near = [by_lower[match] for match in get_close_matches(name.lower(), by_lower, n=3)]
-        there_are = ", ".join(near or sorted(self.ids())[:10]) or "none"
+                known[architecture] = f"{found.spec.id} ({architecture})"
         message = (
-            f"no family answers to '{name}'; nearest: {there_are}; to add one, write a YAML file "
-            f"that extends a family and name it by --families or {ENVIRONMENT}, or install a "
-            "plug-in"
+            f"no family answers to '{shortened(name)}'; {nearest(name, known)}; to add one, write "
+            f"a YAML file that extends a family and name it by --families or {ENVIRONMENT}, or "
+            "install a plug-in"
         )
         return message + self._troubles()
 
@@ -115,8 +142,8 @@ class Registry:
 def load_registry(paths: Iterable[Source] = ()) -> Registry:
     """A registry of the installed plug-ins, of TAGSMITH_FAMILIES, and of more files or directories.
 
-    A family of a later source replaces one of the same id in an earlier. What is wrong with a path
-    or a file is in the registry's `problems`.
+    A family of a later source replaces one of the same id in an earlier; among the plug-ins the
+    first keeps an id. What is wrong with a path or a file is in the registry's `problems`.
     """
     if isinstance(paths, str):
         raise TypeError(f"paths must be a list of paths: [{paths!r}]")
@@ -129,7 +156,11 @@ def installed_layers(plugins: Iterable[Plugin]) -> list[list[Root]]:
     """The families that need not be named: the plug-ins', then those of TAGSMITH_FAMILIES."""
     named = filter(None, os.environ.get(ENVIRONMENT, "").split(os.pathsep))
     return [
-        [Root(source, plugin.name) for plugin in plugins for source in plugin.sources],
+        [
+            Root(source, plugin.name, rank)
+            for rank, plugin in enumerate(plugins)
+            for source in plugin.sources
+        ],
         [Root(path, ENVIRONMENT) for path in named],
     ]
 
@@ -173,8 +204,8 @@ def _with_tokens(name: str, candidates: list[FoundFamily], tokenizer: Any) -> li
             f"{found.spec.id} needs {', '.join(found.spec.match.tokens)}" for found in candidates
         )
         raise UnknownFamilyError(
-            f"no family of '{name}' fits the tokenizer: {needs}; give a family's id, or the "
-            "tokenizer of this model"
+            f"no family of '{shortened(name)}' fits the tokenizer: {needs}; give a family's id, or "
+            "the tokenizer of this model"
         )
     most = max(len(found.spec.match.tokens) for found in held)
     return [found for found in held if len(found.spec.match.tokens) == most]
@@ -192,6 +223,6 @@ def _serves_model(found: FoundFamily, model: str) -> bool:
 def _ambiguous(name: str, candidates: list[FoundFamily]) -> str:
     ids = ", ".join(found.spec.id for found in candidates)
     return (
-        f"'{name}' may mean any of these families: {ids}; give one of these ids, or the model's "
-        "name (model=, --model), or its tokenizer (tokenizer=)"
+        f"'{shortened(name)}' may mean any of these families: {ids}; give one of these ids, or the "
+        "model's name (model=, --model), or its tokenizer (tokenizer=)"
     )

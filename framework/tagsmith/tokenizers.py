@@ -98,7 +98,7 @@ def _look_up(tokenizer: Any) -> Callable[[str], Any]:
 def _answer(look_up: Callable[[str], Any], token: str) -> Any:
     try:
         return look_up(token)
-    except LookupError:
+    except (LookupError, ValueError):
         return None
 
 

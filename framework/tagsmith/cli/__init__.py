@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
-from tagsmith.cli.common import WRONG_USE, one_line
-from tagsmith.errors import TagsmithError
+from tagsmith.cli.common import FINE, INTERRUPTED, WRONG_USE
+from tagsmith.errors import RequestError, TagsmithError
+from tagsmith.wording import one_line, shortened
 
 COMMANDS = {
     "parse": "Read a model's output: reasoning, content, tool calls, citations.",
@@ -54,7 +55,8 @@ class LazyGroup(click.Group):
         """Find the command, or say which there are."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             known = ", ".join(COMMANDS)
-            raise click.UsageError(f"there is no command '{args[0]}'; there are: {known}", ctx)
+            wrong = f"there is no command '{shortened(args[0])}'; there are: {known}"
+            raise click.UsageError(wrong, ctx)
         return super().resolve_command(ctx, args)
 
     def main(
@@ -77,15 +79,26 @@ class LazyGroup(click.Group):
         for stream in (sys.stdout, sys.stderr):
             # A terminal that cannot show a character must not end the command.
             getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+        args = sys.argv[1:] if args is None else args
         try:
             code = super().main(args, name, complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:
-            return _report(_told(error))
-        except (TagsmithError, OSError) as error:
+            return _report(_told(error, args))
+        except RequestError as error:
+            return _report(_by_option(error, args))
+        except TagsmithError as error:
             return _report(str(error))
-        except click.Abort:
-            return 130
-        return code if isinstance(code, int) else 0
+        except OSError as error:
+            reason = error.strerror or error
+            if error.filename is not None:
+                return _report(f"{error.filename}: {reason}; check the path and its permissions")
+            return _report(f"the output cannot be written ({reason}); give it somewhere else to go")
+        except (click.Abort, KeyboardInterrupt):
+            return INTERRUPTED
+        except SystemExit:
+            # So click ends where the output is closed: whoever reads it has enough.
+            return FINE
+        return code if isinstance(code, int) else FINE
 
 
 def _report(message: str) -> int:
@@ -93,8 +106,18 @@ def _report(message: str) -> int:
     return WRONG_USE
 
 
-def _told(error: click.ClickException) -> str:
+def _by_option(error: RequestError, args: Sequence[str]) -> str:
+    """The error under the name that the user gave the field by."""
+    option = f"--{error.field.replace('_', '-')}"
+    given = any(arg.partition("=")[0] == option for arg in args)
+    return f"{option}{str(error).removeprefix(error.field)}" if given else str(error)
+
+
+def _told(error: click.ClickException, args: Sequence[str]) -> str:
     message = error.format_message().rstrip(".")
+    if isinstance(error, click.UsageError):
+        for value in (part for arg in args for part in (arg, arg.partition("=")[2])):
+            message = message.replace(value, shortened(value)) if value else message
     if isinstance(error, click.UsageError) and error.ctx is not None:
         return f"{message}; see '{error.ctx.command_path} --help'"
     return message

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from tagsmith.wording import one_line, shortened
+
 if TYPE_CHECKING:
     from tagsmith.family import Family
     from tagsmith.registry import Registry
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 FINE = 0
 PROBLEMS_FOUND = 1
 WRONG_USE = 2
+INTERRUPTED = 130
+
+_SHOWN_OF_PATH = 300
+"""How many characters of a path a message shows: those of nearly every file there is."""
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -37,15 +43,6 @@ def fail(message: str) -> NoReturn:
     tagsmith.cli.common.WrongUse: tools.json: not a list; give a JSON list of tools
     """
     raise WrongUse(message)
-
-
-def one_line(message: str) -> str:
-    """The message with every run of whitespace, line ends included, as one space.
-
-    >>> one_line("a\\n  b")
-    'a b'
-    """
-    return " ".join(message.split())
 
 
 def families_option(command: _Command) -> _Command:
@@ -100,67 +97,111 @@ def load_registry(families: tuple[str, ...]) -> Registry:
     from tagsmith.registry import load_registry as load
 
     for path in families:
-        if not Path(path).exists():
-            fail(f"--families {path}: no such file or directory; give a family file or a directory")
+        require_path(path, "--families")
     return load(families)
 
 
 def pick_family(name: str, families: tuple[str, ...], model: str | None = None) -> Family:
-    """The one family that answers to a name; any lookup error ends the command in one line."""
-    return load_registry(families).get(name, model=model)
+    """The one family that answers to a name; any lookup error ends the command in one line.
+
+    So does a file named by `--families` that cannot be used. What is wrong with the files of a
+    directory, or with what TAGSMITH_FAMILIES names, is told on standard error, and the command goes
+    on.
+    """
+    registry = load_registry(families)
+    files = {str(Path(path)) for path in families if not Path(path).is_dir()}
+    problems = registry.problems_of_named()
+    for problem in problems:
+        if problem.found.name in files:
+            raise problem.error
+    found = registry.get(name, model=model)
+    for line in dict.fromkeys(str(problem.error) for problem in problems):
+        click.echo(f"tagsmith: warning: {one_line(line)}", err=True)
+    return found
 
 
-def read_bytes(path: str) -> bytes:
-    """A file's bytes; `-` is standard input, which can be read once."""
-    if path == "-":
-        return _read_stdin()
+def require_path(path: str, option: str = "") -> None:
+    """End the command unless there is a file or directory of this path."""
+    if not exists(path):
+        fail(
+            f"{shown_path(path, option)}: no such file or directory; give a family file or a "
+            "directory of them"
+        )
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file or directory of this path."""
     try:
-        return Path(path).read_bytes()
+        return Path(path).exists()
+    except OSError:  # a name longer than the system allows
+        return False
+
+
+def read_bytes(path: str, option: str = "") -> bytes:
+    """A file's bytes; `-` is standard input, which can be read once.
+
+    Errors name the option, if it was one that named the file.
+    """
+    shown = shown_path(path, option)
+    try:
+        return _read_stdin() if path == "-" else Path(path).read_bytes()
     except FileNotFoundError:
-        fail(f"{path}: no such file; give the path of a file, or - for standard input")
+        fail(f"{shown}: no such file; give the path of a file, or - for standard input")
     except IsADirectoryError:
-        fail(f"{path}: is a directory; give the path of a file, or - for standard input")
+        fail(f"{shown}: is a directory; give the path of a file, or - for standard input")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        fail(f"{path}: cannot be read ({reason}); give a file that can be read")
+        fail(f"{shown}: cannot be read ({reason}); give a file that can be read")
 
 
-def read_text(path: str) -> str:
+def read_text(path: str, option: str = "") -> str:
     """A model text, to the letter: strict UTF-8, every character kept, NUL and line ends included.
 
     `-` is standard input.
     """
-    data = read_bytes(path)
+    data = read_bytes(path, option)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         fail(
-            f"{_shown(path)}: binary input (byte {error.start} is not UTF-8); "
+            f"{shown_path(path, option)}: binary input (byte {error.start} is not UTF-8); "
             "give text in the UTF-8 encoding"
         )
 
 
-def read_json(path: str) -> Any:
+def read_json(path: str, option: str = "") -> Any:
     """The value a JSON file holds; `-` is standard input."""
-    text = read_text(path).removeprefix("\ufeff")
+    text = read_text(path, option).removeprefix("\ufeff")
+    shown = shown_path(path, option)
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         fail(
-            f"{_shown(path)}:{error.lineno}:{error.colno}: not JSON ({error.msg}); "
+            f"{shown}:{error.lineno}:{error.colno}: not JSON ({error.msg}); "
             "give a file that holds one JSON value"
         )
     except (RecursionError, ValueError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
-        fail(f"{_shown(path)}: cannot be read as JSON ({reason}); give a simpler JSON value")
+        fail(f"{shown}: cannot be read as JSON ({reason}); give a simpler JSON value")
 
 
-def read_json_list(path: str) -> list[Any]:
+def read_json_list(path: str, option: str = "") -> list[Any]:
     """The list a JSON file holds, such as tools or documents; `-` is standard input."""
-    value = read_json(path)
+    value = read_json(path, option)
     if not isinstance(value, list):
-        fail(f"{_shown(path)}: holds {_kind(value)}, not a list; give a JSON list: [...]")
+        shown = shown_path(path, option)
+        fail(f"{shown}: holds {_kind(value)}, not a list; give a JSON list: [...]")
     return value
+
+
+def shown_path(path: str, option: str = "") -> str:
+    """A path as a message names it, after the option that gave it.
+
+    >>> shown_path("-", "--tools"), shown_path("a.txt")
+    ('--tools standard input', 'a.txt')
+    """
+    place = "standard input" if path == "-" else shortened(path, _SHOWN_OF_PATH)
+    return f"{option} {place}".lstrip()
 
 
 def echo_json(value: Any) -> None:
@@ -188,15 +229,13 @@ def _cell(value: Any) -> str:
 
 
 def _read_stdin() -> bytes:
+    if sys.stdin is None:
+        fail("standard input is closed; give the path of a file, or something to read")
     meta = click.get_current_context().find_root().meta
     if meta.setdefault(__name__, False):
         fail("standard input can be read once; give a file for all but one of the '-'")
     meta[__name__] = True
     return sys.stdin.buffer.read()
-
-
-def _shown(path: str) -> str:
-    return "standard input" if path == "-" else path
 
 
 def _kind(value: Any) -> str:

@@ -12,8 +12,8 @@ from tagsmith.cli.common import (
     families_option,
     format_option,
     load_registry,
-    one_line,
 )
+from tagsmith.wording import one_line
 
 if TYPE_CHECKING:
     from tagsmith.loading import FoundFamily

@@ -11,7 +11,14 @@ from typing import IO, Any
 
 import click
 
-from tagsmith.cli.common import FINE, PROBLEMS_FOUND, fail, format_option, read_bytes
+from tagsmith.cli.common import (
+    FINE,
+    PROBLEMS_FOUND,
+    fail,
+    format_option,
+    read_bytes,
+    require_path,
+)
 
 
 class StandardInput(Traversable):
@@ -72,12 +79,12 @@ def command(paths: tuple[str, ...], output_format: str) -> int:
     from tagsmith.registry import installed_layers
 
     for path in paths:
-        if path != "-" and not Path(path).exists():
-            fail(f"{path}: no such file or directory; give a family file or a directory of them")
+        if path != "-":
+            require_path(path)
     sources = [StandardInput() if path == "-" else path for path in paths]
     report = lint(sources, installed_layers(load_plugins()))
-    if not report.files and not report.problems:
-        fail(f"{', '.join(paths)}: no family file (*.yaml, *.yml) there; give another path")
+    if not report.files:
+        fail(str(report.problems[0]))
     render = {"text": text_report, "json": json_report}[output_format]
     click.echo(render(report))
     return PROBLEMS_FOUND if report.problems else FINE

@@ -77,7 +77,8 @@ def command(
     _print_events(parser.finish(finish_reason), stream, output_format)
     message = parser.message
     if output_format == "text":
-        click.echo("\n".join(([""] if stream else []) + list(_lines(message))))
+        lines = ([""] if stream else []) + list(_lines(message))
+        click.echo("\n".join(lines), color=True)  # Else terminal codes of the model are dropped.
     elif stream:
         click.echo(json.dumps(_shape(message, output_format), ensure_ascii=False))
     else:

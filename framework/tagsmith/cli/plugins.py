@@ -6,9 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tagsmith.cli.common import FINE, PROBLEMS_FOUND, echo_json, echo_table, format_option
+from tagsmith.cli.common import (
+    FINE,
+    PROBLEMS_FOUND,
+    echo_json,
+    echo_table,
+    format_option,
+    load_registry,
+)
 
 if TYPE_CHECKING:
+    from tagsmith.errors import FamilyFileError
     from tagsmith.plugins import Plugin
 
 
@@ -17,24 +25,23 @@ if TYPE_CHECKING:
 def command(output_format: str) -> int:
     """List the installed plug-ins: versions, what each brings, errors, and the time to load it.
 
-    Exit code 1 when one did not load.
+    An error is why it did not load, or what is wrong with a family file that it brings. Exit code 1
+    when there is one.
 
     \b
     Example:
       tagsmith plugins --format json
     """
-    from tagsmith.plugins import load_plugins
-
-    plugins = load_plugins()
-    rows = [_as_dict(plugin) for plugin in plugins]
+    registry = load_registry(())
+    rows = [_as_dict(plugin, registry.problems_of(plugin)) for plugin in registry.plugins]
     if output_format == "json":
         echo_json(rows)
     else:
         echo_table(rows)
-    return PROBLEMS_FOUND if any(plugin.error for plugin in plugins) else FINE
+    return PROBLEMS_FOUND if any(row["error"] for row in rows) else FINE
 
 
-def _as_dict(plugin: Plugin) -> dict[str, Any]:
+def _as_dict(plugin: Plugin, problems: tuple[FamilyFileError, ...]) -> dict[str, Any]:
     return {
         "name": plugin.name,
         "distribution": plugin.distribution,
@@ -43,5 +50,5 @@ def _as_dict(plugin: Plugin) -> dict[str, Any]:
         "value": plugin.value,
         "families": [str(source) for source in plugin.sources],
         "milliseconds": round(plugin.seconds * 1000, 1),
-        "error": plugin.error,
+        "error": plugin.error or "; ".join(map(str, problems)) or None,
     }

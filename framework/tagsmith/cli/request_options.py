@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tagsmith.cli.common import fail, read_json_list, read_text
+from tagsmith.cli.common import exists, fail, read_json_list, read_text
+from tagsmith.wording import shortened
 
 if TYPE_CHECKING:
     from tagsmith.family import Family
@@ -52,15 +52,20 @@ def read_request_options(
     stop: tuple[str, ...],
 ) -> dict[str, Any]:
     """Read the files that the options name, as keyword arguments for `Family.parser`."""
-    known = None if tools is None else read_json_list(tools)
+    known = read_tools_option(tools)
     return {
         "tools": known,
         "tool_choice": read_choice(tool_choice, known),
-        "documents": None if documents is None else read_json_list(documents),
-        "messages": None if messages is None else read_json_list(messages),
+        "documents": None if documents is None else read_json_list(documents, "--documents"),
+        "messages": None if messages is None else read_json_list(messages, "--messages"),
         "prompt": _read_prompt(prompt, family.markers),
         "stop": stop,
     }
+
+
+def read_tools_option(path: str | None) -> list[Any] | None:
+    """The list in the file that `--tools` names."""
+    return None if path is None else read_json_list(path, "--tools")
 
 
 def read_choice(choice: str | None, tools: list[Any] | None) -> Any:
@@ -72,14 +77,21 @@ def read_choice(choice: str | None, tools: list[Any] | None) -> Any:
     if choice is None or choice.lower() in _MODES:
         return choice
     if tools is None:
-        fail(f"--tool-choice {choice}: give auto, none, required, or a tool's name with --tools")
+        fail(
+            f"--tool-choice {shortened(choice)}: give auto, none, required, or a tool's name with "
+            "--tools"
+        )
     return {"type": "function", "name": choice}
 
 
 def _read_prompt(prompt: str | None, markers: tuple[str, ...]) -> str | None:
-    """A prompt that holds a marker is the prompt itself; anything else names a file."""
-    if prompt is None or any(marker in prompt for marker in markers):
-        return prompt
-    if prompt != "-" and not Path(prompt).exists():
-        fail(f"--prompt {prompt}: neither a file nor text with one of the family's markers in it")
-    return read_text(prompt)
+    """A prompt that holds a marker is the prompt itself, an empty one none; else it is a path."""
+    if not prompt or any(marker in prompt for marker in markers):
+        return prompt or None
+    if prompt != "-" and not exists(prompt):
+        fail(
+            f"--prompt {shortened(prompt)}: neither a file nor text with one of the family's "
+            "markers in it; give the path of a file that holds the prompt, or the prompt with its "
+            "special tokens"
+        )
+    return read_text(prompt, "--prompt")

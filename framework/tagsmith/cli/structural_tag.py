@@ -10,6 +10,7 @@ from tagsmith.cli.common import (
     FINE,
     PROBLEMS_FOUND,
     echo_json,
+    fail,
     families_option,
     family_option,
     format_option,
@@ -17,6 +18,7 @@ from tagsmith.cli.common import (
     read_json,
     read_text,
 )
+from tagsmith.cli.request_options import read_choice, read_tools_option
 from tagsmith.request import ReasoningMode, ToolChoiceMode, Unenforceable
 
 if TYPE_CHECKING:
@@ -64,7 +66,10 @@ _SHOWN = 24
     "checked",
     metavar="FILE",
     multiple=True,
-    help="Instead of printing the tag, try a whole output against it; may be given again.",
+    help=(
+        "Instead of printing the tag, try a whole output against it, to the letter: a line end at "
+        "the file's end counts. May be given again."
+    ),
 )
 @format_option("text", "json")
 def command(
@@ -83,7 +88,7 @@ def command(
     """Print the structural tag that holds a model to a family's format and to a request.
 
     With --check, compile it in xgrammar and say of each file whether it is an output that the tag
-    accepts, to the letter, a line end at its end included; exit code 1 when one is refused.
+    accepts; exit code 1 when one is refused.
 
     \b
     Example:
@@ -93,22 +98,24 @@ def command(
     from tagsmith.request import read_request
 
     found = pick_family(family, families, model)
+    known = read_tools_option(tools)
     request = read_request(
-        tools=None if tools is None else read_json(tools),
-        tool_choice=_tool_choice(tool_choice),
-        response_format=None if response_format is None else read_json(response_format),
+        tools=known,
+        tool_choice=read_choice(tool_choice, known),
+        response_format=_read_format(response_format),
         parallel_tool_calls=parallel_tool_calls == _YES,
         reasoning=reasoning,
         unenforceable=unenforceable,
     )
+    for line in list_limitations(request):
+        if request.unenforceable is Unenforceable.ERROR:
+            fail(f"{line}; change the schema, or say --unenforceable report to go without")
+        click.echo(f"not enforced: {line}", err=True)
     tag = build_structural_tag(found.spec, request)
-    if request.unenforceable is Unenforceable.REPORT:
-        for line in list_limitations(request):
-            click.echo(f"not enforced: {line}", err=True)
     if not checked:
         echo_json(tag)
         return FINE
-    texts = [read_text(path) for path in checked]
+    texts = [read_text(path, "--check") for path in checked]
     results = check_structural_tag(tag, texts, markers=found.markers)
     if output_format == "json":
         echo_json([_as_dict(*row) for row in zip(checked, results, strict=True)])
@@ -118,10 +125,8 @@ def command(
     return FINE if all(result.accepted for result in results) else PROBLEMS_FOUND
 
 
-def _tool_choice(value: str) -> Any:
-    if value.lower() in [mode.value for mode in ToolChoiceMode]:
-        return value
-    return {"type": "function", "function": {"name": value}}
+def _read_format(path: str | None) -> Any:
+    return None if path is None else read_json(path, "--response-format")
 
 
 def _as_dict(path: str, result: CheckResult) -> dict[str, Any]:

@@ -165,11 +165,10 @@ class NativeEngine:
 
     def finish(self) -> list[Event]:
         """The output has ended: give back what was held."""
-        in_calls = self._region is Region.CALLS and not self._stopped
-        if in_calls and self._hold and self._reader.expects_marker:
+        if self._in_calls and self._hold and self._reader.expects_marker:
             self._drop_cut_marker()
         out = self._run("", self._scanners, final=True)
-        if in_calls:
+        if self._in_calls:
             self._reader.finish(self._base)
         self._end_stretch(self._base, out)
         return out
@@ -183,6 +182,10 @@ class NativeEngine:
     def offset(self) -> int:
         """How many characters were read."""
         return self._base + len(self._hold)
+
+    @property
+    def _in_calls(self) -> bool:
+        return self._region is Region.CALLS and not self._stopped
 
     @property
     def _stopped(self) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tagsmith.grammar.patterns import pattern_problem
+from tagsmith.request.bounds import whole_bounds
 from tagsmith.request.vocabulary import ANNOTATIONS, dotted, resolve, walk
 
 _IGNORED = [
@@ -24,6 +25,8 @@ _IGNORED = [
     "$dynamicRef",
     "$recursiveRef",
 ]
+_MOST_MULTIPLE = 1024
+_MOST_VALUES = 10_000
 _LENGTHS = {"minLength", "maxLength"}
 _TYPED = {
     "minLength": "string",
@@ -104,12 +107,28 @@ def _undeclared(schema: dict[str, Any]) -> list[str]:
 
 
 def _number_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    if "multipleOf" in schema and schema.get("type") != "integer":
-        yield "multipleOf", "it is held for integers alone"
+    if reason := _multiple_limit(schema):
+        yield "multipleOf", reason
     typeless = _NAMES_A_TYPE.isdisjoint(schema)
     for keyword, kind in _TYPED.items():
         if typeless and keyword in schema:
             yield keyword, f'without a type it is not held; add "type": "{kind}"'
+
+
+def _multiple_limit(schema: dict[str, Any]) -> str | None:
+    multiple = schema.get("multipleOf")
+    if multiple is None:
+        return None
+    if schema.get("type") != "integer":
+        return "it is held for integers alone"
+    if multiple > _MOST_MULTIPLE or multiple != int(multiple):
+        return f"it is held for whole numbers up to {_MOST_MULTIPLE} alone"
+    least, greatest = whole_bounds(schema)
+    if least is None and greatest is None:
+        return None
+    if least is not None and greatest is not None and greatest - least < _MOST_VALUES:
+        return None
+    return f"beside bounds it is held where they leave up to {_MOST_VALUES} integers alone"
 
 
 def _string_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -27,14 +27,12 @@ def pattern_problem(pattern: str) -> str | None:
     >>> pattern_problem("^(?=a)b")
     'it uses lookaround, word boundaries, back references or Unicode classes'
     """
-    try:
-        re.compile(pattern.replace("(?<", "(?P<") if "(?<" in pattern else pattern)
-    except re.error:
-        known = False
-    else:
-        known = not _UNKNOWN.search(pattern)
-    if not known:
+    if _UNKNOWN.search(pattern):
         return "it uses lookaround, word boundaries, back references or Unicode classes"
+    try:
+        re.compile(pattern.replace("(?<", "(?P<"))
+    except (re.error, RecursionError, OverflowError) as error:
+        return f"it cannot be read as a regular expression ({error})"
     if _NEEDS_ESCAPE.search(_NEGATED_CLASS.sub("", pattern)):
         return "it matches quotes, backslashes or control characters, which JSON writes escaped"
     if any(char in _blanked(branch)[1:-1] for branch in _branches(pattern) for char in "^$"):

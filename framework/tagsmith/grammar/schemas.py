@@ -7,32 +7,22 @@ spelling that it reads rightly is rewritten; what has none is a limitation.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from tagsmith.grammar.limits import Limitation, find_limits
 from tagsmith.grammar.patterns import pattern_problem, whole_value
+from tagsmith.request.bounds import whole_bounds
 from tagsmith.request.schemas import JsonSchema
-from tagsmith.request.vocabulary import ANNOTATIONS, subschemas, walk
+from tagsmith.request.vocabulary import ANNOTATIONS, HOLDS_TYPE, subschemas, walk
 
 _KEPT = 1024
 _OPEN_OBJECT = {"properties", "additionalProperties", "patternProperties", "unevaluatedProperties"}
 _OPEN_ARRAY = {"items", "prefixItems", "unevaluatedItems"}
 _SHAPES = {"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"}
 _LENGTHS = {"minLength", "maxLength"}
-_PYTHON_TYPES: dict[str, Callable[[Any], bool]] = {
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "string": lambda value: isinstance(value, str),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
-    "integer": lambda value: (
-        isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
-    ),
-}
+_BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 
 NO_PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -90,6 +80,7 @@ def _rewrite(schema: Any) -> None:
         del schema[annotation]
     for _, inner in list(subschemas(schema)):
         _rewrite(inner)
+    _rewrite_range(schema)
     _rewrite_array(schema)
     _rewrite_object(schema)
     _rewrite_values(schema)
@@ -101,6 +92,10 @@ def _rewrite_object(schema: dict[str, Any]) -> None:
     if schema.get("type", "object") == "object" and _OPEN_OBJECT.isdisjoint(schema):
         # Beside any other keyword, xgrammar takes an object without properties for `{}` alone.
         schema["additionalProperties"] = schema.get("unevaluatedProperties", True)
+    declared = _OPEN_OBJECT & schema.keys() == {"properties"}
+    if declared and schema.get("minProperties", 0) > len(schema["properties"]):
+        # Others are needed, and xgrammar takes none where nothing asks for them.
+        schema["additionalProperties"] = True
     others = schema.get("additionalProperties", True)
     if others is not False and "patternProperties" not in schema:
         # A required property that is not declared would not be asked for at all.
@@ -110,12 +105,29 @@ def _rewrite_object(schema: dict[str, Any]) -> None:
             schema["properties"] = {**declared, **missing}
 
 
+def _rewrite_range(schema: dict[str, Any]) -> None:
+    kinds = schema["type"] if isinstance(schema.get("type"), list) else [schema.get("type")]
+    fractions = any(isinstance(schema.get(key), float) for key in _BOUNDS)
+    if fractions and "integer" in kinds and "number" not in kinds:
+        # xgrammar takes none but whole numbers.
+        bounds = dict(zip(("minimum", "maximum"), whole_bounds(schema), strict=True))
+        for key in _BOUNDS & schema.keys():
+            del schema[key]
+        schema.update({key: bound for key, bound in bounds.items() if bound is not None})
+
+
 def _rewrite_array(schema: dict[str, Any]) -> None:
     if isinstance(schema.get("items"), list):
         # The older drafts' tuple.
         schema["prefixItems"] = schema.pop("items")
         if "additionalItems" in schema:
             schema["items"] = schema.pop("additionalItems")
+    if "maxItems" in schema and "prefixItems" in schema:
+        # What stands behind the last item that may be given says nothing.
+        schema["prefixItems"] = schema["prefixItems"][: int(schema["maxItems"])]
+    first = _OPEN_ARRAY & schema.keys() == {"prefixItems"}
+    if first and schema.get("minItems", 0) > len(schema["prefixItems"]):
+        schema["items"] = True
     if schema.get("type") == "array" and _OPEN_ARRAY.isdisjoint(schema):
         # Beside any other keyword, xgrammar takes an array without items for `[]` alone.
         schema["items"] = True
@@ -126,7 +138,7 @@ def _rewrite_values(schema: dict[str, Any]) -> None:
         # xgrammar reads past the type beside an enum.
         kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         schema["enum"] = [
-            value for value in schema["enum"] if any(_PYTHON_TYPES[kind](value) for kind in kinds)
+            value for value in schema["enum"] if any(HOLDS_TYPE[kind](value) for kind in kinds)
         ]
     if "pattern" in schema and pattern_problem(schema["pattern"]) is None:
         schema["pattern"] = whole_value(schema["pattern"])

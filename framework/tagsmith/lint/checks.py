@@ -7,39 +7,37 @@ from itertools import permutations
 
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError
-from tagsmith.loading import FoundFamily
+from tagsmith.loading import Claims
 from tagsmith.spec.models import Match
 
 
-def clashes(families: Iterable[FoundFamily]) -> list[FamilyFileError]:
-    """Families that claim the same architecture or models, with nothing to tell them apart.
+def clashes(files: Iterable[Claims]) -> list[FamilyFileError]:
+    """Files that claim the same architecture or models, with nothing to tell them apart.
 
-    Each is a problem of both files, and names the other.
+    Each is a problem of both files, and names the other. Two files of one id are told elsewhere.
     """
     problems: list[FamilyFileError] = []
     for key, code, told_apart in _CLAIMS:
-        for claim, holders in _by_claim(families, key).items():
+        for claim, holders in _by_claim(files, key).items():
             for one, other in permutations(holders, 2):
-                if not told_apart(one.spec.match, other.spec.match):
+                if one.name != other.name and not told_apart(one.match, other.match):
                     problems.append(_clash(one, other, key, claim, code))
     return problems
 
 
-def _by_claim(families: Iterable[FoundFamily], key: str) -> dict[str, list[FoundFamily]]:
-    holders: dict[str, list[FoundFamily]] = {}
-    for found in families:
-        for claim in dict.fromkeys(_folded(key, getattr(found.spec.match, key))):
-            holders.setdefault(claim, []).append(found)
+def _by_claim(files: Iterable[Claims], key: str) -> dict[str, list[Claims]]:
+    holders: dict[str, list[Claims]] = {}
+    for claims in files:
+        for claim in dict.fromkeys(_folded(key, getattr(claims.match, key))):
+            holders.setdefault(claim, []).append(claims)
     return holders
 
 
-def _clash(
-    one: FoundFamily, other: FoundFamily, key: str, claim: str, code: Code
-) -> FamilyFileError:
-    index = _folded(key, getattr(one.spec.match, key)).index(claim)
-    theirs = _folded(key, getattr(other.spec.match, key)).index(claim)
+def _clash(one: Claims, other: Claims, key: str, claim: str, code: Code) -> FamilyFileError:
+    index = _folded(key, getattr(one.match, key)).index(claim)
+    theirs = _folded(key, getattr(other.match, key)).index(claim)
     what = (
-        f"'{getattr(one.spec.match, key)[index]}' is claimed by '{other.spec.id}' too, at "
+        f"'{getattr(one.match, key)[index]}' is claimed by '{other.name}' too, at "
         f"{other.locate(['match', key, theirs])}, and nothing tells the two apart; {_MEND[code]}"
     )
     return FamilyFileError(code, what, one.locate(["match", key, index]))

@@ -7,6 +7,7 @@ import json
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError
 from tagsmith.lint.run import LintReport
+from tagsmith.wording import one_line
 
 
 def text_report(report: LintReport) -> str:
@@ -15,7 +16,7 @@ def text_report(report: LintReport) -> str:
     >>> print(text_report(LintReport(2, ())))
     2 files, no problems
     """
-    lines = [" ".join(str(problem).split()) for problem in report.problems]
+    lines = [one_line(str(problem)) for problem in report.problems]
     count = _counted(len(report.problems), "problem") if report.problems else "no problems"
     return "\n".join([*lines, f"{_counted(report.files, 'file')}, {count}"])
 

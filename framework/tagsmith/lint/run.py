@@ -30,7 +30,7 @@ def lint(paths: Iterable[Source], installed: Sequence[Iterable[Root]] = ()) -> L
     layers = [*installed, [Root(path, "lint") for path in paths]]
     result = load_layers(layers)
     own = len(layers) - 1
-    files = {name for name, layer in result.files if layer == own}
-    errors = [problem.error for problem in result.problems if problem.layer == own]
-    errors += [error for error in clashes(result.families) if error.file in files]
+    files = {found.name for found in result.files if found.layer == own}
+    errors = [problem.error for problem in result.problems if problem.found.layer == own]
+    errors += [error for error in clashes(result.claims) if error.file in files]
     return LintReport(len(files), unique_errors(errors))

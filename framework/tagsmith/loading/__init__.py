@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError, Location
 from tagsmith.loading.extends import Inheritance
-from tagsmith.loading.files import FamilyFile, Root, Source, find_files, read_file
+from tagsmith.loading.files import FamilyFile, FoundFile, Root, Source, find_files, read_file
 from tagsmith.loading.nodes import Node, Path, locate
-from tagsmith.loading.validate import validate
-from tagsmith.spec.models import FamilySpec
+from tagsmith.loading.validate import read_match, validate
+from tagsmith.spec.models import FamilySpec, Match
 
 __all__ = [
+    "Claims",
     "FoundFamily",
     "LoadResult",
     "Problem",
@@ -37,8 +38,18 @@ class FoundFamily:
     root: Node
     """Everything the family says, with positions: an inherited key's is in the file it is from."""
 
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a file says it serves: known whatever else is wrong with it, as `match` is its own."""
+
+    name: str
+    """The family's id; the file's path where it gives none."""
+    match: Match
+    root: Node
+
     def locate(self, path: Path) -> Location:
-        """Where a part of the family stands: `family.locate(["match", "architectures", 0])`."""
+        """Where a part of the file stands: `claims.locate(["match", "architectures", 0])`."""
         return locate(self.root, path)
 
 
@@ -47,10 +58,9 @@ class Problem:
     """What is wrong, and with which family: the place may be in a file it extends."""
 
     error: FamilyFileError
-    file: str
-    """The file of the family that cannot be used because of it."""
+    found: FoundFile
+    """The file of the family that cannot be used because of it, or the place that has none."""
     family_id: str | None
-    layer: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +69,10 @@ class LoadResult:
 
     families: tuple[FoundFamily, ...]
     problems: tuple[Problem, ...]
-    files: tuple[tuple[str, int], ...]
-    """Each file that was read, with its layer."""
+    files: tuple[FoundFile, ...]
+    """Each file that was read."""
+    claims: tuple[Claims, ...]
+    """What each file says it serves, but those that an id was refused to for a lower rank."""
 
     @property
     def errors(self) -> tuple[FamilyFileError, ...]:
@@ -82,29 +94,30 @@ def load_families(paths: Iterable[Source]) -> LoadResult:
 def load_layers(layers: Sequence[Iterable[Root]]) -> LoadResult:
     """Load several layers: a family of a later layer replaces that of the same id in an earlier.
 
-    Two families of one id in one layer are a problem of both. Nothing is raised.
+    Two families of one id in one layer are a problem of the one of the higher rank, or of both.
+    Nothing is raised.
     """
     found, unreadable = find_files(layers)
-    files = _not_replaced([read_file(file) for file in found])
-    problems = [Problem(error, error.file, None, layer) for error, layer in unreadable]
-    problems += _duplicate_ids(files)
+    read = _not_replaced([read_file(file) for file in found])
+    files = sorted(read, key=lambda file: file.found.rank)
+    problems = [Problem(error, place, None) for error, place in unreadable]
     inheritance = Inheritance(files)
+    holders = _by_id(files)
     families: list[FoundFamily] = []
+    claims: list[Claims] = []
     for file in files:
-        inherited = inheritance.resolve(file)
-        errors = list(inherited.problems)
-        spec = None
-        if inherited.root is not None:
-            spec, invalid = validate(inherited.root)
-            errors += invalid
-        problems += [_problem(error, file) for error in unique_errors(errors)]
-        if spec is not None and inherited.root is not None and not errors:
-            place = file.found
-            families.append(
-                FoundFamily(spec, place.name, place.origin, place.layer, inherited.root)
-            )
+        family_id = file.text_at("id")
+        rivals = _rivals(file, holders.get(family_id or "", []))
+        family, errors = _resolve(file, inheritance)
+        if rivals:
+            errors.append(_duplicate_id(file, rivals))
+        problems += [Problem(error, file.found, family_id) for error in unique_errors(errors)]
+        if family is not None and not errors:
+            families.append(family)
+        if file.root is not None and not _outranked(file, rivals):
+            claims += _claims(file.root, family_id or file.name)
     return LoadResult(
-        tuple(families), tuple(problems), tuple((file.name, file.found.layer) for file in files)
+        tuple(families), tuple(problems), tuple(file.found for file in files), tuple(claims)
     )
 
 
@@ -123,21 +136,48 @@ def _not_replaced(files: list[FamilyFile]) -> list[FamilyFile]:
     return [file for file in files if file.found.layer >= latest.get(file.text_at("id") or "", 0)]
 
 
-def _duplicate_ids(files: list[FamilyFile]) -> list[Problem]:
-    by_id: dict[str, list[FamilyFile]] = {}
+def _resolve(
+    file: FamilyFile, inheritance: Inheritance
+) -> tuple[FoundFamily | None, list[FamilyFileError]]:
+    """The family of a file, with all it inherits, and what is wrong with it."""
+    inherited = inheritance.resolve(file)
+    if inherited.root is None:
+        own = validate(file.root)[1] if file.root is not None else []
+        # What a file lacks by itself, or does not fit in it, it might have inherited.
+        certain = [e for e in own if e.code.startswith("TS1") and e.code != Code.MISSING_KEY]
+        return None, [*inherited.problems, *certain]
+    spec, invalid = validate(inherited.root)
+    errors = [*inherited.problems, *invalid]
+    if spec is None:
+        return None, errors
+    place = file.found
+    return FoundFamily(spec, place.name, place.origin, place.layer, inherited.root), errors
+
+
+def _claims(root: Node, name: str) -> list[Claims]:
+    match = read_match(root)
+    return [] if match is None else [Claims(name, match, root)]
+
+
+def _by_id(files: list[FamilyFile]) -> dict[str, list[FamilyFile]]:
+    holders: dict[str, list[FamilyFile]] = {}
     for file in files:
         if family_id := file.text_at("id"):
-            by_id.setdefault(family_id, []).append(file)
-    problems = []
-    for family_id, holders in by_id.items():
-        for file in holders:
-            others = ", ".join(other.name for other in holders if other is not file)
-            if others:
-                what = f"the id '{family_id}' is given by {others} too; rename one of them"
-                error = file.problem_at("id", Code.DUPLICATE_ID, what)
-                problems.append(_problem(error, file))
-    return problems
+            holders.setdefault(family_id, []).append(file)
+    return holders
 
 
-def _problem(error: FamilyFileError, file: FamilyFile) -> Problem:
-    return Problem(error, file.name, file.text_at("id"), file.found.layer)
+def _rivals(file: FamilyFile, holders: list[FamilyFile]) -> list[FamilyFile]:
+    """The others that hold the same id and do not stand behind this file."""
+    return [other for other in holders if other is not file and other.found.rank <= file.found.rank]
+
+
+def _outranked(file: FamilyFile, rivals: list[FamilyFile]) -> bool:
+    return any(rival.found.rank < file.found.rank for rival in rivals)
+
+
+def _duplicate_id(file: FamilyFile, rivals: list[FamilyFile]) -> FamilyFileError:
+    others = ", ".join(rival.name for rival in rivals)
+    left_out = "which keeps it" if _outranked(file, rivals) else "too"
+    what = f"the id '{file.text_at('id')}' is given by {others} {left_out}; rename one of them"
+    return file.problem_at("id", Code.DUPLICATE_ID, what)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from tagsmith.codes import Code
+from tagsmith.loading.files import SUFFIXES
 from tagsmith.loading.nodes import Path, dotted
 from tagsmith.spec.models import FamilySpec, MarkerPair
 from tagsmith.spec.policies import EngineName
@@ -31,6 +33,9 @@ _MAY_SHARE = {
     frozenset((_Role.TURN_END, _Role.HIDDEN)),
 }
 """Roles that one marker may have together; no other two."""
+
+_JSON_SIGNS = '[]{},:"'
+_POSITION_SIGNS = f"[],:{string.digits}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,12 @@ def findings(spec: FamilySpec, ignored: frozenset[str]) -> list[Finding]:
         if ignored.isdisjoint(sections)
         for finding in check(spec)
     ]
+
+
+def _id_is_no_path(spec: FamilySpec) -> Iterator[Finding]:
+    if spec.id.endswith(SUFFIXES):
+        what = f"id: '{spec.id}' would be a path where another family extends it; drop the ending"
+        yield Finding(Code.PATTERN, ("id",), what)
 
 
 def _calls_and_markers(spec: FamilySpec) -> Iterator[Finding]:
@@ -122,6 +133,30 @@ def _regions(spec: FamilySpec) -> Iterator[tuple[Path, MarkerPair]]:
         yield ("tag_style", "tool_calls"), style.tool_calls
 
 
+def _usable(spec: FamilySpec) -> Iterator[Finding]:
+    for path, marker in _literals(spec):
+        if _made_of(_JSON_SIGNS, marker):
+            around = "JSON is written with"
+        elif spec.citations and _made_of(_POSITION_SIGNS, marker):
+            around = "the positions of citations are written with"
+        else:
+            continue
+        what = f"{dotted(path)}: {marker!r} is nothing but signs that {around}; use a marker"
+        yield Finding(Code.UNUSABLE_MARKER, path, f"{what} that stands out")
+
+
+def _made_of(signs: str, marker: str) -> bool:
+    return all(char in signs or char.isspace() for char in marker)
+
+
+def _literals(spec: FamilySpec) -> Iterator[tuple[Path, str]]:
+    """Every text that a parser looks for, and where it stands."""
+    yield from ((marked.path, marked.marker) for marked in _marked(spec))
+    if spec.citations:
+        for part in spec.citations.markup.close.split("{positions}"):
+            yield ("citations", "markup", "close"), part
+
+
 def _clash(holder: _Marked, marked: _Marked) -> Finding:
     first = dotted(holder.path)
     if holder.role is marked.role is _Role.OPENER:
@@ -146,8 +181,10 @@ def _entries(spec: FamilySpec) -> Iterator[Finding]:
 _CHECKS: tuple[tuple[tuple[str, ...], Callable[[FamilySpec], Iterator[Finding]]], ...] = (
     (("tool_calls", "tag_style"), _calls_and_markers),
     (("engine", "melody"), _melody_preset),
+    ((), _id_is_no_path),
     ((), _id_pattern),
     ((), _roles),
+    ((), _usable),
     ((), _entries),
 )
 """Each check with the sections whose absence it would take for a fault."""

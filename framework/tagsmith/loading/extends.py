@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError
 from tagsmith.loading.files import SUFFIXES, FamilyFile, FoundFile, identity, read_file
 from tagsmith.loading.nodes import Node, merge, without
+from tagsmith.wording import nearest, shortened
 
 OWN_KEYS = ("tagsmith", "id", "title", "extends", "match")
 """What a file says of itself; a family that extends it does not inherit these."""
@@ -66,7 +66,7 @@ class Inheritance:
         else:
             target = self._by_id.get(wanted)
         if target is None:
-            problem = file.problem_at("extends", Code.EXTENDS_UNKNOWN, self._unknown(wanted))
+            problem = file.problem_at("extends", Code.EXTENDS_UNKNOWN, self._unknown(file, wanted))
             self._done[file.name] = Inherited(None, (*file.problems, problem))
         return target
 
@@ -88,13 +88,12 @@ class Inheritance:
             problem = file.problem_at("extends", Code.EXTENDS_CYCLE, what)
             self._done[file.name] = Inherited(None, (*file.problems, problem))
 
-    def _unknown(self, wanted: str) -> str:
-        known = sorted(self._by_id)
-        near = get_close_matches(wanted, known, n=3) or known[:10]
-        there_are = ", ".join(near) or "none"
+    def _unknown(self, file: FamilyFile, wanted: str) -> str:
+        others = {known: known for known in sorted(self._by_id) if known != file.text_at("id")}
         return (
-            f"there is no family or file '{wanted}' to extend; nearest families: {there_are}; "
-            "give an id, or a path ending in .yaml, relative to this file"
+            f"there is no family or file '{shortened(wanted)}' to extend; "
+            f"{nearest(wanted, others)}; give an id, or a path ending in .yaml, relative to this "
+            "file"
         )
 
 

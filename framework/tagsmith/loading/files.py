@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
@@ -22,10 +22,14 @@ Source = str | os.PathLike[str] | Traversable
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A place where families are looked for, and who named it."""
+    """A place where families are looked for, and who named it.
+
+    Of two files of one id in a layer, that of the lower rank keeps it; of one rank, neither does.
+    """
 
     source: Source
     origin: str
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class FoundFile:
     name: str
     origin: str
     layer: int
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +69,31 @@ class FamilyFile:
 
 def find_files(
     layers: Sequence[Iterable[Root]],
-) -> tuple[list[FoundFile], list[tuple[FamilyFileError, int]]]:
-    """Every family file under the roots, each once, and each root that cannot be read, with its
-    layer.
+) -> tuple[list[FoundFile], list[tuple[FamilyFileError, FoundFile]]]:
+    """Every family file under the roots, each once, and each root that brings none, with why.
 
-    A file reached from two layers belongs to the later one.
+    A file reached from two layers belongs to the later one, within a layer to the first root.
     """
     files: dict[str, FoundFile] = {}
-    problems: list[tuple[FamilyFileError, int]] = []
+    problems: list[tuple[FamilyFileError, FoundFile]] = []
     for layer, roots in enumerate(layers):
         for root in roots:
             start = as_traversable(root.source)
+            place = FoundFile(start, str(start), root.origin, layer, root.rank)
             try:
-                for path in _walk(start):
-                    found = FoundFile(path, str(path), root.origin, layer)
-                    files[identity(path)] = found
+                paths = list(_walk(start))
             except (OSError, ValueError) as error:
-                problems.append((_unreadable(str(start), error), layer))
+                problems.append((_unreadable(place.name, error), place))
+                continue
+            if not paths:
+                what = "no family file (*.yaml, *.yml) below it; give another path"
+                problems.append(
+                    (FamilyFileError(Code.UNREADABLE, what, Location(place.name)), place)
+                )
+            for path in paths:
+                key = identity(path)
+                if key not in files or files[key].layer < layer:
+                    files[key] = replace(place, path=path, name=str(path))
     return list(files.values()), problems
 
 
@@ -124,6 +137,9 @@ def identity(path: Traversable) -> str:
 
 
 def _read_limited(path: Traversable) -> bytes:
+    if isinstance(path, Path) and path.exists() and not path.is_file():
+        # Opening a pipe would wait for whoever writes to it.
+        raise ValueError("it is no regular file")
     with path.open("rb") as stream:
         return stream.read(MAX_BYTES + 1)
 

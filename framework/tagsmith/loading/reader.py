@@ -15,6 +15,7 @@ from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError, Location
 from tagsmith.loading.nodes import Member, Node, shown
 from tagsmith.loading.scalars import ScalarError, is_merge_key, resolve_scalar
+from tagsmith.wording import shortened
 
 MAX_DEPTH = 32
 MAX_VALUES = 20_000
@@ -175,7 +176,7 @@ class _Builder:
             self._refuse(Code.KEY_NOT_TEXT, what, node.location)
         elif node.value in frame.found:
             first = frame.found[node.value].key_location
-            what = f"key '{node.value}' stands twice, first at {first}; keep one"
+            what = f"key '{shortened(node.value)}' stands twice, first at {first}; keep one"
             self._refuse(Code.DUPLICATE_KEY, what, node.location)
         else:
             frame.key = node.value

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -16,7 +16,10 @@ from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError, Location
 from tagsmith.loading.consistency import findings
 from tagsmith.loading.nodes import Node, Path, descend, dotted, locate, locate_key, plain, shown
-from tagsmith.spec.models import FORMAT_VERSION, FamilySpec
+from tagsmith.spec.models import FORMAT_VERSION, FamilySpec, Match
+from tagsmith.wording import did_you_mean, shortened
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 _CLOSE_MARKUP = ("citations", "markup", "close")
 _TYPE_NAMES = {
@@ -42,22 +45,34 @@ def validate(root: Node) -> tuple[FamilySpec | None, list[FamilyFileError]]:
         return None, [problem]
     data = plain(root)
     try:
-        spec = _build(data)
+        spec = _read_strictly(FamilySpec, data)
     except ValidationError as error:
         details = error.errors(include_url=False)
         problems = [_problem(root, detail) for detail in details]
         broken = _broken_sections(details)
         # What is right in the rest of the file is still checked, so that all problems show at once.
         rest = {key: value for key, value in data.items() if key not in broken}
-        partial = _build({"tagsmith": FORMAT_VERSION, "id": "unnamed"} | rest)
+        needed = {"tagsmith": FORMAT_VERSION, "id": "unnamed"}
+        partial = _read_strictly(FamilySpec, needed | rest)
         return None, problems + _inconsistencies(root, partial, broken)
     problems = _inconsistencies(root, spec, frozenset())
     return (None if problems else spec), problems
 
 
-def _build(data: dict[str, Any]) -> FamilySpec:
+def read_match(root: Node) -> Match | None:
+    """What a file says it serves, whatever else is wrong with it; None where that is not clear."""
+    if _version_problem(root):
+        return None
+    node = descend(root, ["match"])
+    try:
+        return _read_strictly(Match, {} if node is None else plain(node))
+    except ValidationError:
+        return None
+
+
+def _read_strictly(model: type[_Model], data: Any) -> _Model:
     # Strict JSON takes what the generated schema takes: no number for a string, and the reverse.
-    return FamilySpec.model_validate_json(json.dumps(data), strict=True)
+    return model.model_validate_json(json.dumps(data), strict=True)
 
 
 def _inconsistencies(root: Node, spec: FamilySpec, broken: frozenset[str]) -> list[FamilyFileError]:
@@ -111,9 +126,10 @@ _Described = tuple[Code, str]
 
 def _unknown_key(root: Node, path: Path, _: ErrorDetails) -> _Described:
     allowed = [key for model in _models_at(path[:-1]) for key in model.model_fields]
-    near = _did_you_mean(str(path[-1]), allowed)
+    key = str(path[-1])
     listed = ", ".join(allowed)
-    return Code.UNKNOWN_KEY, f"unknown key '{path[-1]}'{_inside(path)};{near} allowed: {listed}"
+    what = f"unknown key '{shortened(key)}'{_inside(path)};{_hint(key, allowed)} allowed: {listed}"
+    return Code.UNKNOWN_KEY, what
 
 
 def _missing_key(root: Node, path: Path, _: ErrorDetails) -> _Described:
@@ -133,7 +149,7 @@ def _wrong_type(root: Node, path: Path, detail: ErrorDetails) -> _Described:
 def _not_allowed(root: Node, path: Path, detail: ErrorDetails) -> _Described:
     node = descend(root, path)
     expected = str(detail["ctx"]["expected"])
-    near = _did_you_mean(str(node.value) if node else "", re.findall("'([^']*)'", expected))
+    near = _hint(str(node.value) if node else "", re.findall("'([^']*)'", expected))
     return (
         Code.NOT_ALLOWED,
         f"{dotted(path)}: {shown(node)} is not allowed;{near} allowed: {expected}",
@@ -167,9 +183,9 @@ _DESCRIBE: dict[str, Callable[[Node, Path, ErrorDetails], _Described]] = {
 }
 
 
-def _did_you_mean(wrong: str, allowed: list[str]) -> str:
-    near = get_close_matches(wrong, allowed, n=1)
-    return f" did you mean '{near[0]}'?" if near else ""
+def _hint(wrong: str, allowed: list[str]) -> str:
+    near = did_you_mean(wrong, allowed)
+    return f" did you mean '{near}'?" if near else ""
 
 
 def _inside(path: Path) -> str:

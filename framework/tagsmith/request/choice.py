@@ -8,6 +8,7 @@ from typing import Any
 from tagsmith.errors import RequestError
 from tagsmith.request.models import Tool, ToolChoice, ToolChoiceMode
 from tagsmith.request.plain import mapping, plain
+from tagsmith.wording import shortened
 
 FIELD = "tool_choice"
 _MODES = {mode.value: mode for mode in ToolChoiceMode} | {"any": ToolChoiceMode.REQUIRED}
@@ -37,7 +38,7 @@ def read_tool_choice(choice: Any, tools: tuple[Tool, ...] | None) -> ToolChoice:
     if isinstance(choice, str):
         return ToolChoice(_mode(choice))
     if not isinstance(choice, Mapping):
-        raise RequestError(FIELD, f"unknown value {choice!r}; {_ALLOWED}")
+        raise RequestError(FIELD, f"unknown value {shortened(repr(choice))}; {_ALLOWED}")
     kind = choice.get("type")
     if kind == "allowed_tools":
         read = _allowed_tools(choice)
@@ -52,7 +53,7 @@ def read_tool_choice(choice: Any, tools: tuple[Tool, ...] | None) -> ToolChoice:
 def _mode(value: Any) -> ToolChoiceMode:
     mode = _MODES.get(value.lower()) if isinstance(value, str) else None
     if mode is None:
-        raise RequestError(FIELD, f"unknown value {value!r}; {_ALLOWED}")
+        raise RequestError(FIELD, f"unknown value {shortened(repr(value))}; {_ALLOWED}")
     return mode
 
 
@@ -85,4 +86,5 @@ def _check_names(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> None:
     for name in choice.names:
         if name not in known:
             listed = ", ".join(known) or "none"
-            raise RequestError(FIELD, f"no tool is named {name!r}; the tools are: {listed}")
+            wrong = shortened(repr(name))
+            raise RequestError(FIELD, f"no tool is named {wrong}; the tools are: {listed}")

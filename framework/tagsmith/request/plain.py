@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from tagsmith.errors import RequestError
+from tagsmith.wording import shortened
 
 _Named = TypeVar("_Named", bound=StrEnum)
 
@@ -47,4 +48,5 @@ def named(kind: type[_Named], value: Any, field: str) -> _Named:
         return kind(value)
     except ValueError:
         allowed = ", ".join(kind)
-        raise RequestError(field, f"unknown value {value!r}; allowed: {allowed}") from None
+        shown = shortened(repr(value))
+        raise RequestError(field, f"unknown value {shown}; allowed: {allowed}") from None

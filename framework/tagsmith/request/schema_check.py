@@ -11,8 +11,10 @@ from functools import lru_cache
 from typing import Any
 
 from tagsmith.errors import RequestError
+from tagsmith.request.bounds import contradictions
 from tagsmith.request.schemas import JsonSchema
 from tagsmith.request.vocabulary import RULES, dotted, resolve, walk
+from tagsmith.wording import shortened
 
 MAX_NESTING = 64
 """How deep objects and lists may stand in each other in one schema."""
@@ -98,14 +100,18 @@ def _problems(root: Any) -> Iterator[str]:
         if isinstance(schema, bool):
             continue
         if not isinstance(schema, dict):
-            yield f"{here}: {schema!r} is no JSON Schema; give an object"
+            yield f"{here}: {shortened(repr(schema))} is no JSON Schema; give an object"
             continue
         for key, value in schema.items():
             rule = RULES.get(key)
             if rule is not None and not rule[0](value):
-                yield f"{here}.{key}: {value!r} is not allowed here; allowed: {rule[1]}"
+                shown = shortened(repr(value))
+                yield f"{here}.{key}: {shown} is not allowed here; allowed: {rule[1]}"
         if isinstance(schema.get("$ref"), str) and not _leads_somewhere(root, schema):
-            yield f"{here}.$ref: {schema['$ref']!r} leads to no schema; define what it names"
+            shown = shortened(repr(schema["$ref"]))
+            yield f"{here}.$ref: {shown} leads to no schema; define what it names"
+        for contradiction in contradictions(schema):
+            yield f"{here}: {contradiction}; change one, as no value can keep both"
 
 
 def _leads_somewhere(root: Any, schema: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from tagsmith.errors import RequestError
 from tagsmith.request.models import Tool
 from tagsmith.request.plain import from_json, mapping, plain
+from tagsmith.wording import shortened
 
 FIELD = "tools"
 _PARAMETERS = ("parameters", "input_schema", "inputSchema")
@@ -42,7 +43,8 @@ def read_tools(tools: Any) -> tuple[Tool, ...] | None:
     seen: set[str] = set()
     for tool in read:
         if tool.name in seen:
-            raise RequestError(FIELD, f"two tools are named {tool.name!r}; give each its own name")
+            name = shortened(repr(tool.name))
+            raise RequestError(FIELD, f"two tools are named {name}; give each its own name")
         seen.add(tool.name)
     return read
 
@@ -53,7 +55,8 @@ def _read_tool(tool: Any, index: int) -> Tool:
     function = outer if inner is None else mapping(inner, FIELD, f"an object as tool {index}")
     strict = function.get("strict", outer.get("strict"))
     if strict is not None and not isinstance(strict, bool):
-        raise RequestError(FIELD, f"tool {index}: strict is {strict!r}; allowed: true, false")
+        shown = shortened(repr(strict))
+        raise RequestError(FIELD, f"tool {index}: strict is {shown}; allowed: true, false")
     return Tool(_name(function, index), _parameters(function), strict)
 
 
@@ -65,7 +68,8 @@ def _name(function: Mapping[str, Any], index: int) -> str:
         name.encode()
     except UnicodeEncodeError:
         raise RequestError(
-            FIELD, f"tool {index}: the name {name!r} is no valid Unicode; give another"
+            FIELD,
+            f"tool {index}: the name {shortened(repr(name))} is no valid Unicode; give another",
         ) from None
     return name
 

@@ -146,6 +146,17 @@ def _is_string(value: Any) -> bool:
     return isinstance(value, str)
 
 
+HOLDS_TYPE: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": _is_string,
+    "number": _is_number,
+    "integer": lambda value: _is_number(value) and value == int(value),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+}
+"""For each type: whether a value is of it."""
+
 Rule = tuple[Callable[[Any], bool], str]
 
 

@@ -186,8 +186,15 @@ class FamilySpec(SpecModel):
 
     tagsmith: Literal[1]
     """The version of this format."""
-    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
-    """The family's own name."""
+    id: Annotated[
+        str,
+        Field(
+            max_length=64,
+            pattern=r"^[a-z0-9][a-z0-9._-]*$",
+            json_schema_extra={"not": {"pattern": r"\.ya?ml$"}},
+        ),
+    ]
+    """The family's own name; it does not end as a file's does, in .yaml or .yml."""
     title: NonEmpty | None = None
     """The name people use. Not inherited through `extends`."""
     extends: NonEmpty | None = None
