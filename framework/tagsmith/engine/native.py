@@ -165,7 +165,8 @@ class NativeEngine:
 
     def finish(self) -> list[Event]:
         """The output has ended: give back what was held."""
-        if self._in_calls and self._hold and self._reader.expects_marker:
+        cut_marker = self._hold in self._scanners.calls.starts
+        if self._in_calls and cut_marker and self._reader.expects_marker:
             self._drop_cut_marker()
         out = self._run("", self._scanners, final=True)
         if self._in_calls:
