@@ -49,9 +49,9 @@ def test_tagsmith_is_right_on_every_row_but_where_a_preset_drops_text() -> None:
 
 
 def test_the_readme_shows_what_the_reference_shows() -> None:
-    reference = documented("docs/melody.md")
-    for name, row in documented("README.md").items():
-        assert row == reference[name]
+    reference, shown = documented("docs/melody.md"), documented("README.md")
+    assert len(shown) >= 8
+    assert {name: reference[name] for name in shown} == shown
 
 
 @pytest.mark.heavy

@@ -59,7 +59,7 @@ def test_a_tokenizer_that_cannot_be_asked(tokenizer: Any) -> None:
         FAMILY.count_reasoning_tokens([1], tokenizer)
 
 
-@pytest.mark.parametrize("token_ids", [5, [None], ["x"], [1.5]])
+@pytest.mark.parametrize("token_ids", [5, [None], ["x"], [1.5], "12", {1: 2}])
 def test_ids_that_are_none(token_ids: Any) -> None:
     parser = FAMILY.parser(tokenizer=MockTokenizer.for_family(FAMILY))
     with pytest.raises(tagsmith.RequestError, match=r"^token_ids: "):

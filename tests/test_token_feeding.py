@@ -161,14 +161,27 @@ def test_a_tokenizer_that_drops_leading_blanks() -> None:
     assert parser.message.content == " Hi there there there"
 
 
-def test_a_tokenizer_that_fails_costs_its_step_alone() -> None:
-    parser = FAMILY.parser(tokenizer=Pieces())
+class Panic(BaseException):
+    """As a panic in a library's Rust arrives: no Exception."""
+
+
+@pytest.mark.parametrize("fault", [IndexError("no token 99"), Panic("index out of bounds"), None])
+def test_a_tokenizer_that_fails_costs_its_step_alone(fault: BaseException | None) -> None:
+    class Faulty(Pieces):
+        def decode(self, token_ids: Sequence[int], skip_special_tokens: bool = False) -> str:
+            if 99 not in token_ids:
+                return super().decode(token_ids)
+            if fault is not None:
+                raise fault
+            return None  # type: ignore[return-value]
+
+    parser = FAMILY.parser(tokenizer=Faulty())
     parser.feed("", token_ids=[0, 2])
-    parser.feed(" what", token_ids=[99])
+    parser.feed(" what<|END_RESPONSE|><|START_RESPONSE|>", token_ids=[3, 99, 1, 0])
     parser.feed("", token_ids=[3])
     parser.finish()
     assert parser.message.content == " Hi whatthere"
-    assert [d.code.value for d in parser.message.diagnostics] == ["engine-fault"]
+    assert [d.code.value for d in parser.message.diagnostics] == ["tokenizer-fault"]
 
 
 class Forgetful(MockTokenizer):

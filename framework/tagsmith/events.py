@@ -34,6 +34,7 @@ class DiagnosticCode(StrEnum):
     MALFORMED_CITATION = "malformed-citation"
     UNRESOLVED_SOURCE = "unresolved-source"
     INCOMPLETE_CHARACTER = "incomplete-character"
+    TOKENIZER_FAULT = "tokenizer-fault"
     ENGINE_FAULT = "engine-fault"
     ENGINE_HANDOVER = "engine-handover"
     ENGINE_DROP = "engine-drop"

@@ -22,9 +22,9 @@ from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import EngineName
 from tagsmith.tokenizers import Tokenizer, check_tokenizer, marker_ids
 
-MAX_STOPS = 256
+MAX_STOPS = 64
 """How many stop strings a request may give."""
-MAX_STOP_LENGTH = 1024
+MAX_STOP_LENGTH = 256
 """The longest stop string, in characters."""
 
 

@@ -61,11 +61,7 @@ class Parser:
             return []
         self._finished = True
         self._finish_reason = reason
-        events: list[Event] = []
-        if self._tokens is not None and self._tokens.finish():
-            message = "the output ends inside a character"
-            events.append(Diagnostic(DiagnosticCode.INCOMPLETE_CHARACTER, message, self.offset))
-        events += self._engine.finish()
+        events = [*self._unfinished_character(), *self._engine.finish()]
         self._record(events)
         return events
 
@@ -89,18 +85,32 @@ class Parser:
         if self._tokens is None:
             raise RequestError("token_ids", "need a tokenizer: family.parser(tokenizer=...)")
         ids = plain_ids(token_ids)
-        events: list[Event] = []
         try:
-            for piece, is_marker in self._tokens.read(ids):
-                if is_marker:
-                    events += self._engine.feed_marker(piece)
-                elif piece:
-                    events += self._engine.feed_literal(piece)
+            pieces = list(self._tokens.read(ids))
         except TokenizerError as error:
-            self._tokens.reset()
-            events.append(Diagnostic(DiagnosticCode.ENGINE_FAULT, str(error), self.offset))
-            events += self._engine.feed_literal(text)
+            return [self._fault(error), *self._engine.feed(text)]
+        events: list[Event] = []
+        for piece, is_marker in pieces:
+            if is_marker:
+                events += self._engine.feed_marker(piece)
+            elif piece:
+                events += self._engine.feed_literal(piece)
         return events
+
+    def _unfinished_character(self) -> list[Event]:
+        try:
+            if self._tokens is None or not self._tokens.finish():
+                return []
+        except TokenizerError as error:
+            return [self._fault(error)]
+        message = "the output ends inside a character"
+        return [Diagnostic(DiagnosticCode.INCOMPLETE_CHARACTER, message, self.offset)]
+
+    def _fault(self, error: TokenizerError) -> Event:
+        """The tokenizer failed: this step is read by its text, the next ones by their tokens."""
+        if self._tokens is not None:
+            self._tokens.reset()
+        return Diagnostic(DiagnosticCode.TOKENIZER_FAULT, str(error), self.offset)
 
     def _record(self, events: list[Event]) -> None:
         self._log += events

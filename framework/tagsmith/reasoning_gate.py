@@ -27,7 +27,7 @@ class ReasoningGate:
 
     def is_end(self, token_ids: Sequence[int]) -> bool:
         """Whether the turn that these ids end in is past its reasoning."""
-        for token_id in reversed(plain_ids(token_ids)):
+        for token_id in reversed(_ids(token_ids)):
             if token_id in self.ends or token_id in self.other_starts:
                 return True
             if token_id in self.starts or token_id in self.turn_starts:
@@ -37,7 +37,7 @@ class ReasoningGate:
     def count(self, token_ids: Sequence[int]) -> int:
         """How many tokens of the last turn stand inside reasoning, markers not counted."""
         count = depth = 0
-        for token_id in plain_ids(token_ids):
+        for token_id in _ids(token_ids):
             if token_id not in self.markers:
                 count += depth > 0
             elif token_id in self.turn_starts:
@@ -49,6 +49,11 @@ class ReasoningGate:
             elif token_id in self.other_starts:
                 depth = 0
         return count
+
+
+def _ids(token_ids: Sequence[int]) -> Sequence[int]:
+    """A list as it is: a server asks after each step, and the answer is near its end."""
+    return token_ids if isinstance(token_ids, list | tuple) else plain_ids(token_ids)
 
 
 def build_reasoning_gate(spec: FamilySpec, tokenizer: Any) -> ReasoningGate:

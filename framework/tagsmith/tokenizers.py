@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from operator import index
 from typing import Any, Protocol
 
 from tagsmith.errors import RequestError
@@ -62,12 +63,12 @@ def plain_ids(token_ids: Any) -> list[int]:
     """
     as_list = getattr(token_ids, "tolist", None)
     try:
-        ids = list(as_list() if callable(as_list) else token_ids)
+        if isinstance(token_ids, Mapping | str | bytes):
+            raise TypeError
+        return [index(token_id) for token_id in (as_list() if callable(as_list) else token_ids)]
     except TypeError:
-        ids = [None]
-    if not all(isinstance(token_id, int) for token_id in ids):
-        raise RequestError("token_ids", f"{_short(token_ids)} is no sequence of token ids")
-    return ids
+        wrong = f"{_short(token_ids)} is no sequence of token ids"
+        raise RequestError("token_ids", wrong) from None
 
 
 def check_tokenizer(tokenizer: Any) -> None:

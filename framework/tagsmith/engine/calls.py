@@ -4,6 +4,7 @@ is, what becomes of text that turns out to be no call."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from tagsmith.engine.call_values import arguments_problem
 from tagsmith.engine.spans import SpanKind, SpanMap
@@ -20,6 +21,14 @@ from tagsmith.spec.models import ToolCalls
 from tagsmith.spec.policies import OnMalformed, OnTruncated, OnUnknownTool
 
 _QUOTED = 80
+
+
+class _Holds(Enum):
+    """What a region has been found to hold: brackets around text are text as well."""
+
+    NOTHING = auto()
+    CALLS = auto()
+    TEXT = auto()
 
 
 @dataclass(slots=True, eq=False)
@@ -53,6 +62,8 @@ class CallSink:
     _pending: list[Event] = field(default_factory=list)
     _give_back: bool = True
     _complained: bool = False
+    _around: list[Held] = field(default_factory=list)
+    _region_has: _Holds = _Holds.NOTHING
 
     def begin(self, at: int) -> None:
         """A call begins at offset `at`."""
@@ -67,7 +78,7 @@ class CallSink:
         if call.as_text:
             self.content.give_back(text, at, self.out)
         elif not call.announced and at >= 0:
-            # What a prompt began is not part of the output, and is never given back as text.
+            # What a prompt began, below 0, is not part of the output, and never given back.
             call.raw.append(Held(text, at))
 
     def set_id(self, value: str | None) -> None:
@@ -149,6 +160,10 @@ class CallSink:
         """Text begins at `at` that is no call."""
         self._give_back = True
         self.diagnose(DiagnosticCode.MALFORMED_CALL, "the tool-call region holds other text", at)
+        if self._region_has is _Holds.NOTHING:
+            self._region_has = _Holds.TEXT
+            for piece in self._around:
+                self.leftover(piece.text, piece.at)
 
     def leftover(self, text: str, at: int) -> None:
         """Text of the region that belongs to no call."""
@@ -165,9 +180,19 @@ class CallSink:
             self.diagnose(DiagnosticCode.UNEXPECTED_CALL, message, at)
         self.content.give_back(text, at, self.out)
 
+    def begin_region(self) -> None:
+        """A region opens: whether it holds calls or text is not known yet."""
+        self._around = []
+        self._region_has = _Holds.NOTHING
+
     def between(self, text: str, at: int) -> None:
-        """Blanks, brackets and commas around calls."""
+        """Blanks, brackets, commas and fences around calls, or around text that is none."""
+        if self._region_has is _Holds.TEXT:
+            self.leftover(text, at)
+            return
         self._mark(at, at + len(text), SpanKind.CALL)
+        if self._region_has is _Holds.NOTHING and at >= 0:
+            self._around.append(Held(text, at))
 
     def diagnose(self, code: DiagnosticCode, message: str, at: int) -> None:
         """Say that something is not as the family says."""
@@ -188,6 +213,7 @@ class CallSink:
         if call.announced or call.name is None:
             return
         call.announced = True
+        self._region_has = _Holds.CALLS
         if self.tool_names is not None and call.name not in self.tool_names:
             message = f"the request has no tool {_short(call.name)}"
             self.diagnose(DiagnosticCode.UNKNOWN_TOOL, message, call.at)

@@ -87,6 +87,7 @@ class JsonCalls:
 
     def begin_region(self) -> None:
         """An opening marker was read."""
+        self._sink.begin_region()
         self._at = _At.TOP if self._calls_allowed else _At.TEXT
         self._part = _Part.BETWEEN if self._calls_allowed else _Part.TEXT
         self._value = _Part.OTHER

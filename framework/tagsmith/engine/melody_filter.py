@@ -71,14 +71,15 @@ class FilterError(Exception):
 def load_melody() -> Any:
     """The cohere_melody module.
 
-    Raises `MissingDependencyError` when it is absent, cannot be imported, or has a version whose
-    behaviour is not known.
+    Raises `MissingDependencyError` when it is absent, fails on import, lacks what is used of it, or
+    has a version whose behaviour is not known.
     """
     try:
         module = importlib.import_module("cohere_melody")
-        version = metadata.version("cohere-melody")
-    except ImportError as error:
-        raise _missing(f"and none can be imported here ({error})") from error
+        version = str(metadata.version("cohere-melody"))
+        _ = module.PyFilter, module.PyFilterOptions
+    except Exception as error:
+        raise _missing(f"and none can be used here ({_reason(error)})") from error
     if version.split(".")[:2] != _SUPPORTED.split("."):
         raise _missing(f"and {version} is installed")
     return module

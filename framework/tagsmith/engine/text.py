@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tagsmith.engine.citations import MAX_CITATION_DEPTH, OpenCitation
-from tagsmith.engine.scanner import Scanner, build_scanner
 from tagsmith.engine.spans import SpanKind, SpanMap
+from tagsmith.engine.stops import StopWatch, build_stops
 from tagsmith.events import ContentDelta, Event, ReasoningDelta, Target
 from tagsmith.spec.policies import Join, Trim
 
@@ -46,7 +46,7 @@ class TextSink:
     held: list[Held] = field(default_factory=list)
     citations: list[OpenCitation] = field(default_factory=list)
     _pieces: list[str] = field(default_factory=list)
-    _stop_scanner: Scanner = field(init=False)
+    _watch: StopWatch = field(init=False)
     _stop_held: list[Held] = field(default_factory=list)
     _held_length: int = 0
     _kind: SpanKind = field(init=False)
@@ -54,7 +54,7 @@ class TextSink:
     _join_text: str = ""
 
     def __post_init__(self) -> None:
-        self._stop_scanner = build_scanner(self.stops)
+        self._watch = StopWatch(build_stops(self.stops))
         self._kind = SpanKind(self.target.value)
         self.delta = ContentDelta if self.target is Target.CONTENT else ReasoningDelta
         self.begin_stretch()
@@ -82,7 +82,7 @@ class TextSink:
         elif self.stopped is not None:
             self._drop(Held(text, at), SpanKind.AFTER_STOP)
         else:
-            self._text_before_stop(text, at, out, final=False)
+            self._text_before_stop(text, at, out)
 
     def give_back(self, text: str, at: int, out: list[Event]) -> None:
         """Show text of a tool-call region that is no call; stop strings do not count in it."""
@@ -141,28 +141,27 @@ class TextSink:
 
     def _give_up_stop(self, out: list[Event]) -> None:
         """What might have become a stop string is text: no stop reaches over markup."""
-        if self._stop_held:
-            self._text_before_stop("", 0, out, final=True)
+        for piece in self._stop_held:
+            self.give_back(piece.text, piece.at, out)
+        self._stop_held = []
+        self._watch.forget()
 
-    def _text_before_stop(self, text: str, at: int, out: list[Event], *, final: bool) -> None:
+    def _text_before_stop(self, text: str, at: int, out: list[Event]) -> None:
+        found = self._watch.read(text)
         pieces = [*self._stop_held, Held(text, at)]
         self._stop_held = []
-        whole = "".join(piece.text for piece in pieces)
-        found = self._stop_scanner.find(whole, 0, final=final)
-        keep = len(whole) if found is None else found[0]
+        keep = sum(len(piece.text) for piece in pieces) - len(text) + found.read - found.waiting
         for piece in pieces:
             shown, rest = piece.text[:keep], piece.text[keep:]
             keep -= len(shown)
             if shown:
                 self.give_back(shown, piece.at, out)
-            if rest:
-                left = Held(rest, piece.at + len(shown))
-                if found is not None and found[2] is not None:
-                    self._drop(left, SpanKind.AFTER_STOP)
-                else:
-                    self._stop_held.append(left)
-        if found is not None and found[2] is not None:
-            self.stopped = found[2]
+            left = Held(rest, piece.at + len(shown))
+            if rest and found.stop is None:
+                self._stop_held.append(left)
+            elif rest:
+                self._drop(left, SpanKind.AFTER_STOP)
+        self.stopped = found.stop
 
     def show_trimmed(self, text: str, at: int, out: list[Event]) -> None:
         """Show text but for the whitespace at its edges that the policy drops or makes wait."""

@@ -79,6 +79,12 @@ class TokenText:
 
     def _text(self) -> str:
         try:
-            return self._tokenizer.decode(self._ids, skip_special_tokens=False)
-        except Exception as error:
+            text = self._tokenizer.decode(self._ids, skip_special_tokens=False)
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:
+            # A panic in a tokenizer's Rust arrives as a BaseException that is no Exception.
             raise TokenizerError(f"the tokenizer cannot decode these tokens: {error}") from error
+        if not isinstance(text, str):
+            raise TokenizerError(f"the tokenizer decodes to {type(text).__name__}, not to text")
+        return text
