@@ -69,7 +69,7 @@ KILLERS = {
     "array never closed": Killer(
         20_000,
         lambda n: SA + "[{}`" * n,
-        lambda n: {"content": 4 * n - 1},
+        lambda n: {"content": 4 * n},
         ("malformed-call",),
     ),
     "text in the tool region": Killer(
