@@ -29,7 +29,7 @@ from tagsmith.testing import MockTokenizer, run, run_tokens
 
 Generation = tuple[tagsmith.Family, str, dict[str, Any]]
 both_engines = pytest.mark.parametrize("engine", EngineName)
-settings.register_profile("laws", max_examples=120, deadline=None)
+settings.register_profile("laws", max_examples=100, deadline=None)
 settings.load_profile("laws")
 
 
@@ -164,7 +164,7 @@ def test_nothing_raises(
 @pytest.mark.parametrize("size", [1, 4, 10**9], ids=["characters", "fours", "whole"])
 def test_work_is_linear_in_the_text(name: str, worst: str, size: int) -> None:
     family = tagsmith.get_family(name)
-    small, large = (_calls_made(family, worst * times, size) for times in (4, 16))
+    small, large = (_calls_made(family, worst * times, size) for times in (3, 12))
     assert large < 5.5 * small
 
 
