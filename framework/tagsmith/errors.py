@@ -85,3 +85,14 @@ class RequestError(TagsmithError, ValueError):
 
 class MissingDependencyError(TagsmithError, ImportError):
     """A library is absent or of a wrong version; the message says which to install, and how."""
+
+
+def require_text(field: str, value: object) -> None:
+    """Raise `RequestError` when what a request gives in a field is no text.
+
+    >>> require_text("prompt", 5)
+    Traceback (most recent call last):
+    tagsmith.errors.RequestError: prompt: must be text, not int
+    """
+    if not isinstance(value, str):
+        raise RequestError(field, f"must be text, not {type(value).__name__}")

@@ -12,7 +12,7 @@ from tagsmith.engine.native import NativeEngine, NativeProgram, compile_native
 from tagsmith.engine.spans import Span, SpanMap
 from tagsmith.engine.tables import marker_roles
 from tagsmith.engine.tokens import TokenText
-from tagsmith.errors import RequestError
+from tagsmith.errors import RequestError, require_text
 from tagsmith.message import Message
 from tagsmith.parser import Parser
 from tagsmith.reasoning_gate import build_reasoning_gate
@@ -21,6 +21,7 @@ from tagsmith.sources import SourceMap, build_source_map, read_source_map
 from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import EngineName
 from tagsmith.tokenizers import Tokenizer, check_tokenizer, marker_ids
+from tagsmith.wording import shortened
 
 MAX_STOPS = 64
 """How many stop strings a request may give."""
@@ -208,8 +209,7 @@ class Family:
     def _prompt_tail(self, prompt: str | None) -> str:
         if prompt is None:
             return ""
-        if not isinstance(prompt, str):
-            raise RequestError("prompt", f"must be text, not {type(prompt).__name__}")
+        require_text("prompt", prompt)
         turn_start = self.spec.tokens.turn_start
         return prompt.rpartition(turn_start)[2] if turn_start else prompt
 
@@ -249,6 +249,6 @@ def _stop_strings(stop: str | Sequence[str] | None) -> tuple[str, ...]:
         if not isinstance(text, str) or not 0 < len(text) <= MAX_STOP_LENGTH:
             raise RequestError(
                 "stop",
-                f"{repr(text)[:80]} is no stop string; use 1 to {MAX_STOP_LENGTH} characters",
+                f"{shortened(repr(text))} is no stop string; use 1 to {MAX_STOP_LENGTH} characters",
             )
     return strings

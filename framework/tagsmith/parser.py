@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tagsmith.engine.base import Engine
 from tagsmith.engine.tokens import TokenizerError, TokenText
-from tagsmith.errors import RequestError
+from tagsmith.errors import RequestError, require_text
 from tagsmith.events import Diagnostic, DiagnosticCode, Event
 from tagsmith.message import Message, MessageBuilder
 from tagsmith.tokenizers import plain_ids
@@ -47,8 +47,8 @@ class Parser:
         """
         if self._finished:
             raise RequestError("feed", "this parser has finished; make one for each generation")
-        if not isinstance(text, str):
-            raise RequestError("text", f"must be text, not {type(text).__name__}")
+        if not isinstance(text, str):  # Asked here for each delta: a call would cost more.
+            require_text("text", text)
         events = (
             self._engine.feed(text) if token_ids is None else self._feed_tokens(text, token_ids)
         )

@@ -12,8 +12,8 @@ from typing import Any
 from tagsmith.errors import (
     AmbiguousFamilyError,
     FamilyFileError,
-    RequestError,
     UnknownFamilyError,
+    require_text,
 )
 from tagsmith.family import Family
 from tagsmith.lint.checks import clashes
@@ -27,7 +27,7 @@ from tagsmith.loading import (
     unique_errors,
 )
 from tagsmith.plugins import Plugin, load_plugins
-from tagsmith.tokenizers import marker_id
+from tagsmith.tokenizers import marker_ids
 from tagsmith.wording import nearest, shortened
 
 ENVIRONMENT = "TAGSMITH_FAMILIES"
@@ -91,9 +91,9 @@ class Registry:
         Raises UnknownFamilyError, AmbiguousFamilyError, and the FamilyFileError of a family whose
         file cannot be used.
         """
-        for field, value in (("name", name), ("model", model)):
-            if not isinstance(value, str) and (field == "name" or value is not None):
-                raise RequestError(field, f"must be text, not {type(value).__name__}")
+        require_text("name", name)
+        if model is not None:
+            require_text("model", model)
         if name in self._broken:
             raise self._broken[name]
         by_id = [found for found in self._families if found.spec.id == name]
@@ -198,7 +198,9 @@ def _with_tokens(name: str, candidates: list[FoundFamily], tokenizer: Any) -> li
     """Those whose tokens the tokenizer holds, the most demanding first to be preferred."""
     if tokenizer is None:
         return candidates
-    held = [found for found in candidates if _holds(tokenizer, found.spec.match.tokens)]
+    wanted = [token for found in candidates for token in found.spec.match.tokens]
+    tokens = set(marker_ids(tokenizer, wanted).values()) if wanted else set()
+    held = [found for found in candidates if tokens.issuperset(found.spec.match.tokens)]
     if not held:
         needs = "; ".join(
             f"{found.spec.id} needs {', '.join(found.spec.match.tokens)}" for found in candidates
@@ -209,10 +211,6 @@ def _with_tokens(name: str, candidates: list[FoundFamily], tokenizer: Any) -> li
         )
     most = max(len(found.spec.match.tokens) for found in held)
     return [found for found in held if len(found.spec.match.tokens) == most]
-
-
-def _holds(tokenizer: Any, tokens: Iterable[str]) -> bool:
-    return all(marker_id(tokenizer, token) is not None for token in tokens)
 
 
 def _serves_model(found: FoundFamily, model: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tagsmith.errors import RequestError
+from tagsmith.request.plain import plain
 from tagsmith.spec.models import KeyMap
 
 Position = tuple[int, int]
@@ -136,16 +137,14 @@ def _sequence(field: str, value: Sequence[Any] | None) -> Sequence[Any]:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     """A mapping, a pydantic object as a mapping, or an empty mapping for anything else."""
-    if isinstance(value, Mapping):
-        return value
-    dump = getattr(value, "model_dump", None)
-    dumped = dump() if callable(dump) else {}
-    return dumped if isinstance(dumped, Mapping) else {}
+    value = plain(value)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _entry(field: str, value: Any) -> Mapping[str, Any]:
-    if isinstance(value, Mapping) or callable(getattr(value, "model_dump", None)):
-        return _mapping(value)
+    value = plain(value)
+    if isinstance(value, Mapping):
+        return value
     raise RequestError(field, f"must be an object, not {type(value).__name__}")
 
 

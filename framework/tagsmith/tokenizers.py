@@ -9,6 +9,7 @@ from operator import index
 from typing import Any, Protocol
 
 from tagsmith.errors import RequestError
+from tagsmith.wording import shortened
 
 
 class Tokenizer(Protocol):
@@ -19,21 +20,13 @@ class Tokenizer(Protocol):
         ...
 
 
-def marker_id(tokenizer: Any, marker: str) -> int | None:
-    """The id of a marker that is one token of this tokenizer, or None.
+def marker_ids(tokenizer: Any, markers: Iterable[str]) -> dict[int, str]:
+    """Those markers that are one token each, by id.
 
     >>> class Vocabulary:
     ...     def get_vocab(self): return {"<|START_TEXT|>": 258}
-    >>> marker_id(Vocabulary(), "<|START_TEXT|>"), marker_id(Vocabulary(), "<co>")
-    (258, None)
-
-    Raises `RequestError` for a tokenizer that cannot be asked.
-    """
-    return next(iter(marker_ids(tokenizer, [marker])), None)
-
-
-def marker_ids(tokenizer: Any, markers: Iterable[str]) -> dict[int, str]:
-    """Those markers that are one token each, by id.
+    >>> marker_ids(Vocabulary(), ["<|START_TEXT|>", "<co>"])
+    {258: '<|START_TEXT|>'}
 
     Raises `RequestError` for a tokenizer that cannot be asked.
     """
@@ -67,14 +60,16 @@ def plain_ids(token_ids: Any) -> list[int]:
             raise TypeError
         return [index(token_id) for token_id in (as_list() if callable(as_list) else token_ids)]
     except TypeError:
-        wrong = f"{_short(token_ids)} is no sequence of token ids"
+        wrong = f"{shortened(repr(token_ids))} is no sequence of token ids"
         raise RequestError("token_ids", wrong) from None
 
 
 def check_tokenizer(tokenizer: Any) -> None:
     """Raise `RequestError` for what cannot decode, before a generation has begun."""
     if not callable(getattr(tokenizer, "decode", None)):
-        raise RequestError("tokenizer", f"{_short(tokenizer)} has no decode(); give a tokenizer")
+        raise RequestError(
+            "tokenizer", f"{shortened(repr(tokenizer))} has no decode(); give a tokenizer"
+        )
 
 
 _NO_TOKEN = "<tagsmith: a word that no vocabulary holds>"
@@ -91,7 +86,7 @@ def _look_up(tokenizer: Any) -> Callable[[str], Any]:
         return vocabulary.get
     raise RequestError(
         "tokenizer",
-        f"{_short(tokenizer)} cannot be asked for a token; give one that has token_to_id,"
+        f"{shortened(repr(tokenizer))} cannot be asked for a token; give one that has token_to_id,"
         " convert_tokens_to_ids or get_vocab, or a mapping from tokens to ids",
     )
 
@@ -101,7 +96,3 @@ def _answer(look_up: Callable[[str], Any], token: str) -> Any:
         return look_up(token)
     except (LookupError, ValueError):
         return None
-
-
-def _short(value: Any) -> str:
-    return repr(value)[:80]

@@ -19,8 +19,7 @@ from tagsmith.events import (
 )
 from tagsmith.spec.models import ToolCalls
 from tagsmith.spec.policies import OnMalformed, OnTruncated, OnUnknownTool
-
-_QUOTED = 80
+from tagsmith.wording import shortened
 
 
 class _Holds(Enum):
@@ -76,7 +75,7 @@ class CallSink:
         if self.spans is not None:
             self.spans.mark(at, at + len(text), kind)
         if call.as_text:
-            self.content.give_back(text, at, self.out)
+            self.content.show(text, at, self.out)
         elif not call.announced and at >= 0:
             # What a prompt began, below 0, is not part of the output, and never given back.
             call.raw.append(Held(text, at))
@@ -168,7 +167,7 @@ class CallSink:
     def leftover(self, text: str, at: int) -> None:
         """Text of the region that belongs to no call."""
         if self._give_back and self.policies.on_malformed is OnMalformed.CONTENT:
-            self.content.give_back(text, at, self.out)
+            self.content.show(text, at, self.out)
         else:
             self._mark(at, at + len(text), SpanKind.DROPPED)
 
@@ -178,7 +177,7 @@ class CallSink:
             self._complained = True
             message = "a tool-call region under tool_choice none is shown as content"
             self.diagnose(DiagnosticCode.UNEXPECTED_CALL, message, at)
-        self.content.give_back(text, at, self.out)
+        self.content.show(text, at, self.out)
 
     def begin_region(self) -> None:
         """A region opens: whether it holds calls or text is not known yet."""
@@ -215,7 +214,7 @@ class CallSink:
         call.announced = True
         self._region_has = _Holds.CALLS
         if self.tool_names is not None and call.name not in self.tool_names:
-            message = f"the request has no tool {_short(call.name)}"
+            message = f"the request has no tool {shortened(call.name)!r}"
             self.diagnose(DiagnosticCode.UNKNOWN_TOOL, message, call.at)
             if self.policies.on_unknown_tool is OnUnknownTool.CONTENT:
                 call.as_text = True
@@ -233,7 +232,7 @@ class CallSink:
                 self._next_id += 1
             call.id = str(self._next_id)
         elif call.id in self._ids:
-            message = f"the id {_short(call.id)} was used before"
+            message = f"the id {shortened(call.id)!r} was used before"
             self.diagnose(DiagnosticCode.DUPLICATE_ID, message, call.at)
         self._ids.add(call.id)
         return call.id
@@ -261,7 +260,7 @@ class CallSink:
     def _show_raw(self, call: OpenCall) -> None:
         for piece in call.raw:
             if call.as_text:
-                self.content.give_back(piece.text, piece.at, self.out)
+                self.content.show(piece.text, piece.at, self.out)
             else:
                 self.leftover(piece.text, piece.at)
         call.raw.clear()
@@ -269,8 +268,3 @@ class CallSink:
     def _mark(self, start: int, end: int, kind: SpanKind) -> None:
         if self.spans is not None:
             self.spans.mark(start, end, kind)
-
-
-def _short(name: str) -> str:
-    """A name as a message quotes it, however long the model made it."""
-    return repr(name if len(name) <= _QUOTED else f"{name[:_QUOTED]}...")

@@ -355,7 +355,6 @@ class JsonCalls:
     def _blank_or_broken(self, pos: int) -> int:
         if self._buffer[pos] in BLANK:
             return run_end(self._runs.blank, self._buffer, pos)
-        self._cut(pos)
         self._break(pos)
         return pos
 

@@ -67,7 +67,7 @@ def compile_native(spec: FamilySpec) -> NativeProgram:
     """Compile a family for the native engine."""
     tables = build_tables(spec)
     close_starts = [len(t) for t, role in tables.roles.items() if role is Role.CITATION_CLOSE]
-    slack = max(tables.longest - 1 - max(close_starts, default=0), 0)
+    slack = max(tables.scanners.text.longest - 1 - max(close_starts, default=0), 0)
     suffix = tables.close_suffix
     return NativeProgram(
         spec=spec,
@@ -111,7 +111,7 @@ class NativeEngine:
         self._reader = JsonCalls(
             program.calls.keys, self._calls, calls_allowed=context.calls_allowed
         )
-        self._structural = tables.structural
+        self._structural = tables.scanners.text.first.search
         self._scanners = tables.scanners
         self._literal = tables.without(token_markers)
         self._region = Region.OUTSIDE

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 
 from tagsmith.engine.scanner import Scanner, build_scanner
 from tagsmith.spec.models import FamilySpec
-
-POSITIONS_HOLE = "{positions}"
 
 
 class Role(Enum):
@@ -42,9 +39,7 @@ class Tables:
 
     roles: Mapping[str, Role]
     scanners: Scanners
-    structural: Callable[[str], re.Match[str] | None]
     close_suffix: str
-    longest: int
 
     def without(self, token_markers: frozenset[str]) -> Scanners:
         """Scanners for text in which these markers are only spelled: as tokens they come apart."""
@@ -80,16 +75,13 @@ def build_tables(spec: FamilySpec) -> Tables:
     markers = frozenset(roles)
     suffix = ""
     if spec.citations is not None:
-        prefix, _, suffix = spec.citations.markup.close.partition(POSITIONS_HOLE)
+        prefix, suffix = spec.citations.markup.close_parts
         roles[spec.citations.markup.open] = Role.CITATION_OPEN
         roles[prefix] = Role.CITATION_CLOSE
-    first_chars = "".join(sorted({text[0] for text in roles}))
     return Tables(
         roles=roles,
         scanners=scanners_for(frozenset(roles), markers),
-        structural=re.compile(f"[{re.escape(first_chars)}]" if first_chars else "(?!)").search,
         close_suffix=suffix,
-        longest=max(map(len, roles), default=0),
     )
 
 

@@ -78,14 +78,14 @@ class TextSink:
     def text(self, text: str, at: int, out: list[Event]) -> None:
         """Show `text`, which stands at offset `at` of the output."""
         if not self.stops:
-            self.give_back(text, at, out)
+            self.show(text, at, out)
         elif self.stopped is not None:
             self._drop(Held(text, at), SpanKind.AFTER_STOP)
         else:
             self._text_before_stop(text, at, out)
 
-    def give_back(self, text: str, at: int, out: list[Event]) -> None:
-        """Show text of a tool-call region that is no call; stop strings do not count in it."""
+    def show(self, text: str, at: int, out: list[Event]) -> None:
+        """Show text in which stop strings do not count, or were looked for already."""
         if self.spans is not None:
             self.spans.mark(at, at + len(text), self._kind)
         self.show_trimmed(text, at, out)
@@ -142,7 +142,7 @@ class TextSink:
     def _give_up_stop(self, out: list[Event]) -> None:
         """What might have become a stop string is text: no stop reaches over markup."""
         for piece in self._stop_held:
-            self.give_back(piece.text, piece.at, out)
+            self.show(piece.text, piece.at, out)
         self._stop_held = []
         self._watch.forget()
 
@@ -155,7 +155,7 @@ class TextSink:
             shown, rest = piece.text[:keep], piece.text[keep:]
             keep -= len(shown)
             if shown:
-                self.give_back(shown, piece.at, out)
+                self.show(shown, piece.at, out)
             left = Held(rest, piece.at + len(shown))
             if rest and found.stop is None:
                 self._stop_held.append(left)

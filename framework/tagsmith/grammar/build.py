@@ -152,7 +152,7 @@ def _citation_markup(spec: FamilySpec) -> list[str]:
     if spec.citations is None:
         return []
     markup = spec.citations.markup
-    return [markup.open, markup.close.partition("{positions}")[0]]
+    return [markup.open, markup.close_parts[0]]
 
 
 def _all_markers(spec: FamilySpec, but: str = "") -> list[str]:

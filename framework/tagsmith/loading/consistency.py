@@ -153,7 +153,7 @@ def _literals(spec: FamilySpec) -> Iterator[tuple[Path, str]]:
     """Every text that a parser looks for, and where it stands."""
     yield from ((marked.path, marked.marker) for marked in _marked(spec))
     if spec.citations:
-        for part in spec.citations.markup.close.split("{positions}"):
+        for part in spec.citations.markup.close_parts:
             yield ("citations", "markup", "close"), part
 
 

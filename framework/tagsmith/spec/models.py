@@ -131,6 +131,12 @@ class CitationMarkup(SpecModel):
     close: Annotated[str, Field(min_length=1, pattern=r"^[^{}]+\{positions\}[^{}]+$")]
     """After the span; `{positions}` stands for the list of sources, such as `0:[1,2],1:[0]`."""
 
+    @property
+    def close_parts(self) -> tuple[str, str]:
+        """What stands before and after the positions in `close`."""
+        before, _, after = self.close.partition("{positions}")
+        return before, after
+
 
 class DocumentBucket(SpecModel):
     """Where the request's documents stand in the citation numbering."""
