@@ -29,6 +29,8 @@ class DiagnosticCode(StrEnum):
     INVALID_ARGUMENTS = "invalid-arguments"
     DUPLICATE_ID = "duplicate-id"
     DUPLICATE_KEY = "duplicate-key"
+    MISTYPED_ARGUMENT = "mistyped-argument"
+    UNKNOWN_PARAMETER = "unknown-parameter"
     STRAY_MARKER = "stray-marker"
     UNCLOSED_CITATION = "unclosed-citation"
     MALFORMED_CITATION = "malformed-citation"

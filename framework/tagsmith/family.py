@@ -10,7 +10,7 @@ from tagsmith.engine.base import Context, Engine
 from tagsmith.engine.melody import MelodyEngine
 from tagsmith.engine.native import NativeEngine, NativeProgram, compile_native
 from tagsmith.engine.spans import Span, SpanMap
-from tagsmith.engine.tables import marker_roles
+from tagsmith.engine.tables import marker_meanings
 from tagsmith.engine.tokens import TokenText
 from tagsmith.errors import RequestError, require_text
 from tagsmith.message import Message
@@ -74,15 +74,14 @@ class Family:
     @property
     def markers(self) -> tuple[str, ...]:
         """Every marker of the family that a tokenizer may hold as one token."""
-        return tuple(marker_roles(self.spec))
+        return tuple(marker_meanings(self.spec))
 
     @property
     def serving(self) -> Serving:
         """The facts a server needs."""
-        turn_end = self.spec.tokens.turn_end
         return Serving(
             preserve_tokens=self.markers,
-            stop_tokens=() if turn_end is None else (turn_end,),
+            stop_tokens=self.spec.tokens.turn_end,
         )
 
     def parser(
@@ -199,7 +198,7 @@ class Family:
         known = read_tools(tools)
         choice = read_tool_choice(tool_choice, known)
         return Context(
-            tool_names=None if known is None else frozenset(tool.name for tool in known),
+            parameters=None if known is None else {tool.name: tool.parameters for tool in known},
             calls_allowed=choice.mode is not ToolChoiceMode.NONE,
             prompt_tail=self._prompt_tail(prompt),
             sources=self._sources(documents, messages, source_map),

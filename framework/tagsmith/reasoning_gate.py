@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tagsmith.engine.tables import Role, marker_roles
+from tagsmith.engine.tables import Meaning, Region, marker_meanings
 from tagsmith.spec.models import FamilySpec
 from tagsmith.tokenizers import marker_ids, plain_ids
 
@@ -58,17 +58,17 @@ def _ids(token_ids: Sequence[int]) -> Sequence[int]:
 
 def build_reasoning_gate(spec: FamilySpec, tokenizer: Any) -> ReasoningGate:
     """The gate of a family under a tokenizer."""
-    roles = marker_roles(spec)
-    known = marker_ids(tokenizer, roles)
+    meanings = marker_meanings(spec)
+    known = marker_ids(tokenizer, meanings)
 
-    def ids(*wanted: Role) -> frozenset[int]:
-        return frozenset(i for i, marker in known.items() if roles[marker] in wanted)
+    def ids(has: Callable[[Meaning], bool]) -> frozenset[int]:
+        return frozenset(i for i, marker in known.items() if has(meanings[marker]))
 
     turn_start = spec.tokens.turn_start
     return ReasoningGate(
-        starts=ids(Role.REASONING_START),
-        ends=ids(Role.REASONING_END),
-        other_starts=ids(Role.CONTENT_START, Role.CALLS_START),
+        starts=ids(lambda meaning: meaning.opens is Region.REASONING),
+        ends=ids(lambda meaning: Region.REASONING in meaning.closes),
+        other_starts=ids(lambda meaning: meaning.opens in (Region.CONTENT, Region.CALLS)),
         turn_starts=frozenset(i for i, marker in known.items() if marker == turn_start),
         markers=frozenset(known),
     )

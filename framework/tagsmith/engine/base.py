@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from tagsmith.events import Event
 from tagsmith.sources import SourceMap
@@ -13,8 +14,8 @@ from tagsmith.sources import SourceMap
 class Context:
     """What one request says that changes how its output is read."""
 
-    tool_names: frozenset[str] | None = None
-    """The tools of the request; None when the request did not say."""
+    parameters: Mapping[str, Any] | None = None
+    """The schema of each tool's parameters; None when the request did not say which tools."""
     calls_allowed: bool = True
     """False under `tool_choice="none"`: a tool-call region is then text."""
     prompt_tail: str = ""
@@ -24,6 +25,16 @@ class Context:
     stop: tuple[str, ...] = ()
     """The user's stop strings; they end the content, and apply nowhere else."""
 
+    @property
+    def tool_names(self) -> frozenset[str] | None:
+        """The tools of the request; None when the request did not say."""
+        return None if self.parameters is None else frozenset(self.parameters)
+
+    @property
+    def calls_possible(self) -> bool:
+        """Whether the output may hold calls at all."""
+        return self.calls_allowed and (self.parameters is None or bool(self.parameters))
+
 
 class Engine(Protocol):
     """Runs one family over one generation. Cheap, never shared, and it never raises on text."""
@@ -32,12 +43,12 @@ class Engine(Protocol):
         """Take the next piece of output; every marker's text in it is that marker."""
         ...
 
-    def feed_marker(self, marker: str) -> list[Event]:
-        """Take one marker that token ids have told apart from text of the same spelling."""
-        ...
-
     def feed_literal(self, text: str) -> list[Event]:
         """Take text in which the family's token markers are only spelled, not meant."""
+        ...
+
+    def feed_marker(self, marker: str) -> list[Event]:
+        """Take one marker that token ids have told apart from text of the same spelling."""
         ...
 
     def finish(self) -> list[Event]:

@@ -47,6 +47,18 @@ def json_object_in(literal: str) -> str | None:
     return text if text is not None and arguments_problem(text) is None else None
 
 
+def is_json_text(text: str) -> bool:
+    r"""Whether `text` is a JSON string literal, blanks around it aside.
+
+    >>> is_json_text(' "a\n" '), is_json_text("a")
+    (True, False)
+    """
+    try:
+        return text.lstrip()[:1] == '"' and isinstance(json.loads(text), str)
+    except ValueError:
+        return False
+
+
 def arguments_problem(text: str) -> str | None:
     """What keeps `text` from being a JSON object, or None.
 

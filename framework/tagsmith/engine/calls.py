@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from tagsmith.engine.call_values import arguments_problem
+from tagsmith.engine.reader import Opened
 from tagsmith.engine.spans import SpanKind, SpanMap
 from tagsmith.engine.text import Held, TextSink
 from tagsmith.events import (
@@ -30,6 +31,14 @@ class _Holds(Enum):
     TEXT = auto()
 
 
+class _Fate(Enum):
+    """What becomes of a call, once its name is known."""
+
+    CALL = auto()
+    TEXT = auto()
+    NOTHING = auto()
+
+
 @dataclass(slots=True, eq=False)
 class OpenCall:
     """The call being read. `raw` is its text for as long as nothing of it has been shown."""
@@ -39,7 +48,7 @@ class OpenCall:
     id_known: bool = False
     name: str | None = None
     announced: bool = False
-    as_text: bool = False
+    fate: _Fate = _Fate.CALL
     closed: bool = False
     fragments: list[str] = field(default_factory=list)
     raw: list[Held] = field(default_factory=list)
@@ -63,18 +72,20 @@ class CallSink:
     _complained: bool = False
     _around: list[Held] = field(default_factory=list)
     _region_has: _Holds = _Holds.NOTHING
+    _opened: Opened = Opened.MARKER
 
-    def begin(self, at: int) -> None:
-        """A call begins at offset `at`."""
-        self.call = OpenCall(at, id_known=self.policies.keys.id is None)
+    def begin(self, at: int, *, id_known: bool) -> None:
+        """A call begins at offset `at`; `id_known` where its layout writes no id."""
+        self.call = OpenCall(at, id_known=id_known)
         self._pending = []
 
     def take(self, text: str, at: int, kind: SpanKind) -> None:
         """Part of the call's own text, of any kind."""
         call = self._open
         if self.spans is not None:
-            self.spans.mark(at, at + len(text), kind)
-        if call.as_text:
+            dropped = call.fate is _Fate.NOTHING
+            self.spans.mark(at, at + len(text), SpanKind.DROPPED if dropped else kind)
+        if call.fate is _Fate.TEXT:
             self.content.show(text, at, self.out)
         elif not call.announced and at >= 0:
             # What a prompt began, below 0, is not part of the output, and never given back.
@@ -95,14 +106,16 @@ class CallSink:
         """More of the arguments, as JSON text."""
         call = self._open
         call.fragments.append(text)
-        if call.announced and text and not call.as_text:
+        if call.announced and text and call.fate is _Fate.CALL:
             self._emit(ToolCallDelta(self.count, text))
 
     @property
     def flows(self) -> bool:
         """Whether argument text is shown as it comes, and is nothing else."""
         call = self.call
-        if call is None or not call.announced or call.as_text or self.spans is not None:
+        if call is None or not call.announced or self.spans is not None:
+            return False
+        if call.fate is not _Fate.CALL:
             return False
         return self.policies.on_truncated is OnTruncated.KEEP
 
@@ -124,7 +137,7 @@ class CallSink:
             if not call.fragments:
                 self.argument_text("{}")
             self._announce()
-            if not call.as_text:
+            if call.fate is _Fate.CALL:
                 self._check_arguments(call, at)
                 self._close(complete=True)
         self.call = None
@@ -136,29 +149,35 @@ class CallSink:
             self._return_raw(call)
         else:
             self._announce()
-            self._give_back = call.as_text
-            if not call.as_text:
-                self.diagnose(DiagnosticCode.MALFORMED_CALL, "a call is not closed as JSON", at)
+            self._give_back = call.fate is _Fate.TEXT
+            if call.fate is _Fate.CALL:
+                self.diagnose(DiagnosticCode.MALFORMED_CALL, "a call is not closed", at)
                 self._close(complete=call.closed)
         self.call = None
 
     def cut_off(self, at: int) -> None:
         """The output ends inside the call."""
         call = self._open
+        if call.name is None and self._opened is Opened.NOTHING:
+            self._return_raw(call)
+            self.call = None
+            return
         self.diagnose(DiagnosticCode.TRUNCATED, "the output ends inside a tool call", at)
         drop = call.name is None or self.policies.on_truncated is OnTruncated.DROP
-        if not call.as_text and drop:
-            self._mark(call.at, at, SpanKind.TRUNCATED)
-        elif not call.as_text:
+        if call.fate is _Fate.CALL and drop:
+            self.mark(call.at, at, SpanKind.TRUNCATED)
+        elif call.fate is _Fate.CALL:
             self._announce()
-            if not call.as_text:
+            if call.fate is _Fate.CALL:
                 self._close(complete=False)
         self.call = None
 
     def malformed(self, at: int) -> None:
         """Text begins at `at` that is no call."""
         self._give_back = True
-        self.diagnose(DiagnosticCode.MALFORMED_CALL, "the tool-call region holds other text", at)
+        if self._opened is not Opened.NOTHING:
+            message = "the tool-call region holds other text"
+            self.diagnose(DiagnosticCode.MALFORMED_CALL, message, at)
         if self._region_has is _Holds.NOTHING:
             self._region_has = _Holds.TEXT
             for piece in self._around:
@@ -166,10 +185,11 @@ class CallSink:
 
     def leftover(self, text: str, at: int) -> None:
         """Text of the region that belongs to no call."""
-        if self._give_back and self.policies.on_malformed is OnMalformed.CONTENT:
+        shown = self.policies.on_malformed is OnMalformed.CONTENT or self._opened is Opened.NOTHING
+        if self._give_back and shown:
             self.content.show(text, at, self.out)
         else:
-            self._mark(at, at + len(text), SpanKind.DROPPED)
+            self.mark(at, at + len(text), SpanKind.DROPPED)
 
     def unexpected(self, text: str, at: int) -> None:
         """Text of a region in a generation that may not call tools: it is content."""
@@ -179,17 +199,23 @@ class CallSink:
             self.diagnose(DiagnosticCode.UNEXPECTED_CALL, message, at)
         self.content.show(text, at, self.out)
 
-    def begin_region(self) -> None:
+    def begin_region(self, opened: Opened) -> None:
         """A region opens: whether it holds calls or text is not known yet."""
+        self._opened = opened
         self._around = []
         self._region_has = _Holds.NOTHING
+
+    def end_region(self, at: int) -> None:
+        """The region ends at offset `at`; what no marker opened and holds no call was text."""
+        if self._opened is Opened.NOTHING and self._region_has is _Holds.NOTHING:
+            self.malformed(at)
 
     def between(self, text: str, at: int) -> None:
         """Blanks, brackets, commas and fences around calls, or around text that is none."""
         if self._region_has is _Holds.TEXT:
             self.leftover(text, at)
             return
-        self._mark(at, at + len(text), SpanKind.CALL)
+        self.mark(at, at + len(text), SpanKind.CALL)
         if self._region_has is _Holds.NOTHING and at >= 0:
             self._around.append(Held(text, at))
 
@@ -212,30 +238,51 @@ class CallSink:
         if call.announced or call.name is None:
             return
         call.announced = True
-        self._region_has = _Holds.CALLS
-        if self.tool_names is not None and call.name not in self.tool_names:
-            message = f"the request has no tool {shortened(call.name)!r}"
-            self.diagnose(DiagnosticCode.UNKNOWN_TOOL, message, call.at)
-            if self.policies.on_unknown_tool is OnUnknownTool.CONTENT:
-                call.as_text = True
-                self._show_raw(call)
-                return
+        call.fate = self._fate(call, call.name)
+        if call.fate is _Fate.TEXT and self._opened is Opened.NOTHING:
+            self.malformed(call.at)
+        else:
+            self._region_has = _Holds.CALLS
+        if call.fate is _Fate.TEXT:
+            self._show_raw(call)
+            return
+        if call.fate is _Fate.NOTHING:
+            self._drop_raw(call)
+            return
         call.raw.clear()
         self._emit(ToolCallStart(self.count, self._id(call), call.name))
         if call.fragments:
             self._emit(ToolCallDelta(self.count, "".join(call.fragments)))
 
+    def _fate(self, call: OpenCall, name: str) -> _Fate:
+        if name in self.policies.pseudo_tools:
+            return _Fate.NOTHING
+        if self.tool_names is None or name in self.tool_names:
+            return _Fate.CALL
+        if self._opened is Opened.NOTHING:
+            return _Fate.TEXT
+        message = f"the request has no tool {shortened(name)!r}"
+        self.diagnose(DiagnosticCode.UNKNOWN_TOOL, message, call.at)
+        as_text = self.policies.on_unknown_tool is OnUnknownTool.CONTENT
+        return _Fate.TEXT if as_text else _Fate.CALL
+
     def _id(self, call: OpenCall) -> str:
         if call.id is None:
             self._next_id = max(self._next_id, self.count)
-            while str(self._next_id) in self._ids:
+            while self._generated(call) in self._ids:
                 self._next_id += 1
-            call.id = str(self._next_id)
+            call.id = self._generated(call)
         elif call.id in self._ids:
             message = f"the id {shortened(call.id)!r} was used before"
             self.diagnose(DiagnosticCode.DUPLICATE_ID, message, call.at)
         self._ids.add(call.id)
         return call.id
+
+    def _generated(self, call: OpenCall) -> str:
+        index, pattern = str(self._next_id), self.policies.id.format
+        if pattern is None:
+            return index
+        return pattern.replace("{index}", index).replace("{name}", call.name or "")
 
     def _check_arguments(self, call: OpenCall, at: int) -> None:
         problem = arguments_problem("".join(call.fragments))
@@ -259,12 +306,18 @@ class CallSink:
 
     def _show_raw(self, call: OpenCall) -> None:
         for piece in call.raw:
-            if call.as_text:
+            if call.fate is _Fate.TEXT:
                 self.content.show(piece.text, piece.at, self.out)
             else:
                 self.leftover(piece.text, piece.at)
         call.raw.clear()
 
-    def _mark(self, start: int, end: int, kind: SpanKind) -> None:
+    def _drop_raw(self, call: OpenCall) -> None:
+        for piece in call.raw:
+            self.mark(piece.at, piece.at + len(piece.text), SpanKind.DROPPED)
+        call.raw.clear()
+
+    def mark(self, start: int, end: int, kind: SpanKind) -> None:
+        """Say what the characters `start` to `end` of the output were read as."""
         if self.spans is not None:
             self.spans.mark(start, end, kind)

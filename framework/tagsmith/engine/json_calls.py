@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 
+from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.call_values import decode_id, decode_text, json_object_in
 from tagsmith.engine.calls import CallSink
-from tagsmith.engine.json_runs import BETWEEN, BLANK, IN_STRING, run_end, runs_beside
+from tagsmith.engine.json_runs import BETWEEN, BLANK, run_end, runs_beside
+from tagsmith.engine.json_value import ENDS_STRING_RUN, JsonValue
+from tagsmith.engine.reader import OVER, Opened, Stop
 from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind
 from tagsmith.events import DiagnosticCode
@@ -27,11 +30,10 @@ class _At(Enum):
     FENCE = auto()
     LEFTOVER = auto()
     KEY = auto()
+    KEY_TEXT = auto()
     COLON = auto()
     VALUE = auto()
-    STRING = auto()
-    SCALAR = auto()
-    NESTED = auto()
+    VALUE_TEXT = auto()
     AFTER = auto()
     BROKEN = auto()
     TEXT = auto()
@@ -59,40 +61,50 @@ _KINDS = {
 
 
 class JsonCalls:
-    """Reads the tool-call regions of one generation.
+    """Reads the tool-call regions of one generation; a `CallReader`.
 
-    `calls_allowed` is false under `tool_choice="none"`: the region is then content, in which JSON
-    strings still protect what they hold. `flowing` says that text without a quote or a backslash
-    can only be more of a call's arguments.
+    `markers` finds the family's markers. `calls_allowed` is false under `tool_choice="none"`: the
+    region is then content, in which JSON strings still protect what they hold.
     """
 
     # fmt: off
     __slots__ = (
-        "_at", "_base", "_brackets", "_buffer", "_calls_allowed", "_cut_marker", "_depth",
-        "_escaped", "_final", "_from", "_in_string", "_keys", "_part", "_runs", "_seen", "_sink",
-        "_token", "_undecided", "_used", "_value", "flowing",
+        "_at", "_base", "_brackets", "_buffer", "_calls_allowed", "_calls_seen", "_cut_marker",
+        "_depth", "_final", "_from", "_keys", "_markers", "_name", "_over", "_part",
+        "_runs", "_seen", "_sink", "_text_value", "_token", "_undecided", "_used", "_value",
+        "_writes_ids", "flowing", "opened",
     )
     # fmt: on
 
-    def __init__(self, keys: CallKeys, sink: CallSink, *, calls_allowed: bool) -> None:
-        named = {keys.id: _Part.ID, keys.name: _Part.NAME, keys.arguments: _Part.ARGUMENTS}
-        self._keys = {key: part for key, part in named.items() if key is not None}
+    def __init__(
+        self, keys: CallKeys, sink: CallSink, markers: Scanner, *, calls_allowed: bool
+    ) -> None:
+        self._keys = dict.fromkeys(keys.name, _Part.NAME)
+        self._keys |= dict.fromkeys(keys.arguments, _Part.ARGUMENTS)
+        self._writes_ids = keys.id is not None
+        if keys.id is not None:
+            self._keys[keys.id] = _Part.ID
         self._sink = sink
+        self._markers = markers
+        self._runs = runs_beside(markers.first_chars)
         self._calls_allowed = calls_allowed
         self._buffer, self._base, self._from = "", 0, 0
         self._final = self._undecided = self._cut_marker = False
-        self.flowing = False
-        self._runs = runs_beside(frozenset())
-        self.begin_region()
+        self._value = JsonValue()
+        self.flowing: Callable[[str], object] | None = None
+        self.begin_region(Opened.MARKER)
 
-    def begin_region(self) -> None:
-        """An opening marker was read."""
-        self._sink.begin_region()
+    def begin_region(self, opened: Opened) -> None:
+        """A region opens."""
+        self._sink.begin_region(opened)
+        self.opened = opened
         self._at = _At.TOP if self._calls_allowed else _At.TEXT
         self._part = _Part.BETWEEN if self._calls_allowed else _Part.TEXT
-        self._value = _Part.OTHER
-        self._in_string = self._escaped = self._used = False
+        self._text_value = _Part.OTHER
+        self._used = self._over = self._calls_seen = False
         self._depth = self._brackets = 0
+        self._value.in_string = False
+        self._name: str | None = None
         self._token: list[str] = []
         self._seen: set[_Part] = set()
 
@@ -102,45 +114,38 @@ class JsonCalls:
         return self._used
 
     @property
-    def in_string(self) -> bool:
-        """Whether the next character is inside a JSON string, where everything is data."""
-        return self._in_string
-
-    @property
     def expects_marker(self) -> bool:
         """Whether what may be the start of a marker can be nothing else here."""
-        return self._at not in (_At.LEFTOVER, _At.BROKEN, _At.TEXT)
+        text = self._at in (_At.LEFTOVER, _At.BROKEN, _At.TEXT)
+        return not (text or self._value.in_string)
 
     def cut(self) -> None:
         """The output ends inside a marker that stands here."""
         self._cut_marker = True
 
-    def read(
-        self, text: str, pos: int, base: int, scanner: Scanner, *, final: bool
-    ) -> tuple[int, str | None]:
-        """Read on from `pos` of `text`, whose first character has the offset `base`.
-
-        Returns where reading stopped and the marker that stands there; without a marker, what is
-        left from there on must be given again together with the text that follows it.
-        """
-        self._buffer, self._base, self._from = text, base, pos
-        self._runs = runs_beside(scanner.first_chars)
-        self._final, self._undecided = final, False
-        marker: str | None = None
+    def read(self, buffer: Buffer, pos: int) -> tuple[int, Stop | None]:
+        """Read on from `pos`, as `CallReader.read`."""
+        text = self._buffer = buffer.text
+        self._base, self._from, self._final = buffer.base, pos, buffer.final
+        self._undecided = False
+        stop: Stop | None = None
         while pos < len(text) and not self._undecided:
-            if self._in_string:
-                pos = self._string(pos)
+            if self._value.in_string:
+                pos = self._in_string(pos)
                 continue
-            if text[pos] in scanner.first_chars:
-                found = scanner.match(text, pos, final=final)
+            if text[pos] in self._markers.first_chars:
+                found = buffer.match(self._markers, pos)
                 if found is not None:
-                    marker = found[2]
+                    stop = None if found[2] is None else Stop(found[2])
                     break
             pos = _STEPS[self._at](self, pos)
+            if self._over:
+                stop = OVER
+                break
         self._cut(pos)
-        in_argument = self._in_string and self._at is _At.NESTED and self._value is _Part.ARGUMENTS
-        self.flowing = in_argument and not self._escaped and self._sink.flows
-        return pos, marker
+        in_argument = self._value.flows and self._text_value is _Part.ARGUMENTS
+        self.flowing = ENDS_STRING_RUN if in_argument and self._sink.flows else None
+        return pos, stop
 
     def end_region(self, at: int) -> None:
         """A marker at offset `at` ends the region."""
@@ -151,7 +156,7 @@ class JsonCalls:
         """The output ends at offset `at`, inside the region."""
         if self._sink.call is not None:
             self._sink.cut_off(at)
-        elif self._cut_marker or (self._at is _At.TOP and self._brackets > 0):
+        elif self._cut_marker or (self._at is _At.TOP and self._brackets > 0 and self._used):
             message = "the output ends inside a tool-call region"
             self._sink.diagnose(DiagnosticCode.TRUNCATED, message, at)
 
@@ -173,29 +178,19 @@ class JsonCalls:
             sink.between(text, at)
         else:
             sink.take(text, at, _KINDS.get(part, SpanKind.CALL))
-            if part is _Part.ARGUMENTS and self._at is _At.NESTED:
+            if part is _Part.ARGUMENTS and self._value.nested:
                 sink.argument_text(text)
             elif part is not _Part.STRUCTURE and part is not _Part.OTHER:
                 self._token.append(text)
 
-    def _string(self, pos: int) -> int:
-        text = self._buffer
-        if self._escaped:
-            self._escaped = False
-            return pos + 1
-        match = IN_STRING.match(text, pos)
-        end = pos if match is None else match.end()
-        if end == len(text):
-            return end
-        if text[end] == "\\":
-            self._escaped = True
-            return end + 1
-        self._in_string = False
-        if self._at is _At.KEY:
-            self._key_read(end + 1)
-        elif self._at is _At.STRING:
-            self._value_read(end + 1)
-        return end + 1
+    def _in_string(self, pos: int) -> int:
+        """Read on in a string: of a key, of a value, or of text that only looks like a call."""
+        pos = self._value.read(self._buffer, pos, self._runs)
+        if self._value.done and self._at is _At.KEY_TEXT:
+            self._key_read(pos)
+        elif self._value.done and self._at is _At.VALUE_TEXT:
+            self._value_read(pos)
+        return pos
 
     def _top(self, pos: int) -> int:
         char = self._buffer[pos]
@@ -208,10 +203,14 @@ class JsonCalls:
         if char == "{":
             self._used = True
             self._cut(pos, _Part.STRUCTURE)
-            self._sink.begin(self._base + pos)
+            self._sink.begin(self._base + pos, id_known=not self._writes_ids)
             self._seen.clear()
+            self._name = None
             self._at = _At.KEY
             return pos + 1
+        if self._calls_seen and self.opened is not Opened.MARKER:
+            self._over = True
+            return pos
         return self._begin_leftover(pos)
 
     def _fence(self, pos: int) -> int:
@@ -237,6 +236,7 @@ class JsonCalls:
         self._cut(pos, _Part.LEFTOVER)
         self._sink.malformed(self._base + pos)
         self._at = _At.LEFTOVER
+        self._over = self.opened is not Opened.MARKER
         return pos
 
     def _leftover(self, pos: int) -> int:
@@ -250,8 +250,8 @@ class JsonCalls:
         char = self._buffer[pos]
         if char == '"':
             self._cut(pos, _Part.KEY)
-            self._in_string = True
-            return pos + 1
+            self._at = _At.KEY_TEXT
+            return self._begin_value(pos)
         if char == "}":
             return self._object_read(pos)
         return self._blank_or_broken(pos)
@@ -259,6 +259,7 @@ class JsonCalls:
     def _key_read(self, end: int) -> None:
         self._cut(end, _Part.STRUCTURE)
         part = self._keys.get(decode_text(self._take_token()) or "", _Part.OTHER)
+        self._at = _At.COLON
         if part in self._seen:
             self._sink.diagnose(
                 DiagnosticCode.DUPLICATE_KEY,
@@ -268,8 +269,11 @@ class JsonCalls:
             part = _Part.OTHER
         elif part is not _Part.OTHER:
             self._seen.add(part)
-        self._value = part
-        self._at = _At.COLON
+        elif self.opened is Opened.NOTHING and _Part.ARGUMENTS not in self._seen:
+            self._break(end)
+        self._text_value = part
+        if part is _Part.ARGUMENTS and self._name is not None:
+            self._sink.set_name(self._name)
 
     def _colon(self, pos: int) -> int:
         if self._buffer[pos] == ":":
@@ -278,64 +282,43 @@ class JsonCalls:
         return self._blank_or_broken(pos)
 
     def _value_start(self, pos: int) -> int:
-        char = self._buffer[pos]
-        if char == '"':
-            self._cut(pos, self._value)
-            self._in_string = True
-            self._at = _At.STRING
-            return pos + 1
-        if char in "{[":
-            self._cut(pos, self._value)
-            self._depth = 1
-            self._at = _At.NESTED
-            return pos + 1
-        if char not in BLANK and self._runs.scalar.match(self._buffer, pos):
-            self._cut(pos, self._value)
-            self._at = _At.SCALAR
-            return pos
-        return self._blank_or_broken(pos)
+        if not self._value.begin(self._buffer, pos, self._runs):
+            return self._blank_or_broken(pos)
+        self._cut(pos, self._text_value)
+        self._at = _At.VALUE_TEXT
+        return self._value_text(pos)
 
-    def _scalar(self, pos: int) -> int:
-        match = self._runs.scalar.match(self._buffer, pos)
-        if match is not None:
-            return match.end()
-        self._value_read(pos)
+    def _begin_value(self, pos: int) -> int:
+        self._value.begin(self._buffer, pos, self._runs)
+        return self._value.read(self._buffer, pos, self._runs)
+
+    def _value_text(self, pos: int) -> int:
+        pos = self._value.read(self._buffer, pos, self._runs)
+        if self._value.done:
+            self._value_read(pos)
         return pos
-
-    def _nested(self, pos: int) -> int:
-        char = self._buffer[pos]
-        if char == '"':
-            self._in_string = True
-            return pos + 1
-        if char in "{[":
-            self._depth += 1
-            return pos + 1
-        if char not in "}]":
-            return run_end(self._runs.nested, self._buffer, pos)
-        self._depth -= 1
-        if self._depth == 0:
-            self._value_read(pos + 1)
-        return pos + 1
 
     def _value_read(self, end: int) -> None:
         """A value ends before `end`: use it."""
-        nested = self._at is _At.NESTED
         self._cut(end, _Part.STRUCTURE)
         self._at = _At.AFTER
         literal = self._take_token()
-        if self._value is _Part.ID:
+        if self._text_value is _Part.ID:
             self._sink.set_id(decode_id(literal))
-        elif self._value is _Part.NAME:
-            name = decode_text(literal)
-            if name:
-                self._sink.set_name(name)
-            else:
-                self._break(end)
-        elif self._value is _Part.ARGUMENTS:
-            if not nested:
+        elif self._text_value is _Part.NAME:
+            self._name_read(decode_text(literal), end)
+        elif self._text_value is _Part.ARGUMENTS:
+            if not self._value.nested:
                 text = "{}" if literal == "null" else json_object_in(literal) or literal
                 self._sink.argument_text(text)
             self._sink.close_arguments()
+
+    def _name_read(self, name: str | None, end: int) -> None:
+        self._name = name
+        if not name:
+            self._break(end)
+        elif self.opened is not Opened.NOTHING or _Part.ARGUMENTS in self._seen:
+            self._sink.set_name(name)
 
     def _after(self, pos: int) -> int:
         char = self._buffer[pos]
@@ -350,6 +333,7 @@ class JsonCalls:
         self._cut(pos + 1, _Part.BETWEEN)
         self._sink.end(self._base + pos + 1)
         self._at = _At.TOP
+        self._calls_seen = True
         return pos + 1
 
     def _blank_or_broken(self, pos: int) -> int:
@@ -365,6 +349,7 @@ class JsonCalls:
         self._token.clear()
         self._depth = 1
         self._at = _At.BROKEN
+        self._over = self.opened is Opened.NOTHING
 
     def _broken(self, pos: int) -> int:
         char = self._buffer[pos]
@@ -378,8 +363,7 @@ class JsonCalls:
 
     def _text(self, pos: int) -> int:
         if self._buffer[pos] == '"':
-            self._in_string = True
-            return pos + 1
+            return self._begin_value(pos)
         return run_end(self._runs.to_quote, self._buffer, pos)
 
     def _take_token(self) -> str:
@@ -395,8 +379,7 @@ _STEPS: dict[_At, Callable[[JsonCalls, int], int]] = {
     _At.KEY: JsonCalls._key,
     _At.COLON: JsonCalls._colon,
     _At.VALUE: JsonCalls._value_start,
-    _At.SCALAR: JsonCalls._scalar,
-    _At.NESTED: JsonCalls._nested,
+    _At.VALUE_TEXT: JsonCalls._value_text,
     _At.AFTER: JsonCalls._after,
     _At.BROKEN: JsonCalls._broken,
     _At.TEXT: JsonCalls._text,

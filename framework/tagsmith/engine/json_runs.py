@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 BLANK = " \t\n\r"
-BETWEEN = BLANK + ",[]"
+BETWEEN = BLANK + ",;[]"
 IN_STRING = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
 

@@ -19,7 +19,7 @@ from tagsmith.engine.melody_filter import (
     MelodyFilter,
     filter_maker,
 )
-from tagsmith.engine.native import CLOSES, OPENS, NativeEngine, NativeProgram
+from tagsmith.engine.native import NativeEngine, NativeProgram
 from tagsmith.engine.tables import Role
 from tagsmith.errors import RequestError
 from tagsmith.events import Diagnostic, DiagnosticCode, Event
@@ -99,13 +99,14 @@ class MelodyEngine(NativeEngine):
         out.append(Diagnostic(DiagnosticCode.ENGINE_DROP, message, at))
 
     def _marker(self, marker: str, at: int, out: list[Event]) -> None:
-        role = self._program.tables.roles[marker]
-        if role in OPENS:
-            self._ask(at, out, MelodyFilter.open_region, OPENS[role])
-        elif role in CLOSES:
-            self._ask(at, out, MelodyFilter.close_region, CLOSES[role])
+        meaning = self._program.tables.meanings[marker]
+        if meaning.opens is not None:
+            self._ask(at, out, MelodyFilter.open_region, meaning.opens)
+        for region in meaning.closes:
+            self._ask(at, out, MelodyFilter.close_region, region)
         super()._marker(marker, at, out)
-        if self._filter is not None and self._sink.citations and role is not Role.HIDDEN:
+        hidden = meaning.role is Role.HIDDEN
+        if self._filter is not None and self._sink.citations and not hidden:
             message = "a marker that ends no region within a cited span"
             self._hand_over(DiagnosticCode.ENGINE_HANDOVER, message, at, out)
 

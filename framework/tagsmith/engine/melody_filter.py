@@ -16,7 +16,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from tagsmith.engine.native import Region
+from tagsmith.engine.tables import Region
 from tagsmith.errors import MissingDependencyError
 from tagsmith.events import Target
 from tagsmith.sources import Position

@@ -7,9 +7,9 @@ has arrived and may still become a marker is held until that is decided.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 
 from tagsmith.engine.base import Context
+from tagsmith.engine.buffer import Buffer, TokenMarks
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.citations import (
     MAX_POSITIONS,
@@ -18,37 +18,14 @@ from tagsmith.engine.citations import (
     build_close_reader,
     citation_events,
 )
-from tagsmith.engine.json_calls import JsonCalls
-from tagsmith.engine.scanner import Scanner
+from tagsmith.engine.layouts import ENCODINGS, CallProgram, Encodings, compile_calls
+from tagsmith.engine.reader import Opened
 from tagsmith.engine.spans import SpanKind, SpanMap
-from tagsmith.engine.tables import Role, Scanners, Tables, build_tables, scanners_for
+from tagsmith.engine.tables import Meaning, Region, Role, Tables, build_tables
 from tagsmith.engine.text import WHITESPACE, TextSink
 from tagsmith.events import Diagnostic, DiagnosticCode, Event, Target
 from tagsmith.sources import Position
-from tagsmith.spec.models import FamilySpec, ToolCalls
-from tagsmith.spec.policies import CallLayout
-
-
-class Region(Enum):
-    """Where the output stands. `OUTSIDE` is text that no marker has opened."""
-
-    OUTSIDE = auto()
-    REASONING = auto()
-    CONTENT = auto()
-    CALLS = auto()
-
-
-OPENS = {
-    Role.REASONING_START: Region.REASONING,
-    Role.CONTENT_START: Region.CONTENT,
-    Role.CALLS_START: Region.CALLS,
-}
-CLOSES = {
-    Role.REASONING_END: Region.REASONING,
-    Role.CONTENT_END: Region.CONTENT,
-    Role.CALLS_END: Region.CALLS,
-}
-_NO_SCANNERS = scanners_for(frozenset(), frozenset())
+from tagsmith.spec.models import FamilySpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,35 +37,35 @@ class NativeProgram:
     close: CloseReader
     stray_close: CloseReader
     """For a closing tag where no span is open: most likely text, so it is held no longer."""
-    calls: ToolCalls
+    calls: CallProgram
 
 
-def compile_native(spec: FamilySpec) -> NativeProgram:
-    """Compile a family for the native engine."""
+def compile_native(spec: FamilySpec, encodings: Encodings = ENCODINGS) -> NativeProgram:
+    """Compile a family for the native engine, with the argument encodings that it may name."""
     tables = build_tables(spec)
-    close_starts = [len(t) for t, role in tables.roles.items() if role is Role.CITATION_CLOSE]
-    slack = max(tables.scanners.text.longest - 1 - max(close_starts, default=0), 0)
+    closes = [len(t) for t, m in tables.meanings.items() if m.role is Role.CITATION_CLOSE]
+    slack = max(tables.text.longest - 1 - max(closes, default=0), 0)
     suffix = tables.close_suffix
     return NativeProgram(
         spec=spec,
         tables=tables,
         close=build_close_reader(suffix, slack=slack, longest=MAX_POSITIONS),
         stray_close=build_close_reader(suffix, slack=slack, longest=slack),
-        calls=spec.tool_calls or ToolCalls(layout=CallLayout.JSON),
+        calls=compile_calls(spec, tables.calls, encodings),
     )
 
 
 class NativeEngine:
     """One generation, read natively.
 
-    `token_markers` are the markers that token ids tell apart from text; `feed_literal` does not
-    look for those. `spans` records where each character went, when a map is given.
+    `token_markers` are the markers that token ids tell apart from text of the same spelling:
+    `feed_marker` brings them. `spans` records where each character went, when a map is given.
     """
 
     __slots__ = (
-        "_base", "_calls", "_hold", "_literal", "_opening", "_program", "_reader", "_region",
-        "_region_at", "_scanners", "_sink", "_sinks", "_sources", "_spans", "_steady",
-        "_structural",
+        "_base", "_calls", "_calls_allowed", "_hold", "_marks", "_opening", "_program", "_reader",
+        "_region", "_region_at", "_sink", "_sinks", "_sources", "_spans", "_steady", "_structural",
+        "_unmarked",
     )  # fmt: skip
 
     def __init__(
@@ -107,18 +84,16 @@ class NativeEngine:
         self._sources = context.sources
         self._spans = spans
         self._sinks = {Target.CONTENT: content, Target.REASONING: reasoning}
-        self._calls = CallSink(program.calls, context.tool_names, content, spans)
-        self._reader = JsonCalls(
-            program.calls.keys, self._calls, calls_allowed=context.calls_allowed
-        )
-        self._structural = tables.scanners.text.first.search
-        self._scanners = tables.scanners
-        self._literal = tables.without(token_markers)
+        self._calls = CallSink(program.calls.spec, context.tool_names, content, spans)
+        self._reader = program.calls.layout.reader(self._calls, context)
+        self._marks = TokenMarks(token_markers) if token_markers else None
+        self._structural = tables.text.first.search
         self._region = Region.OUTSIDE
         self._region_at = 0
         self._sink = self._sinks[Target(spec.initial_region.value)]
         self._hold = ""
         self._base = 0
+        self._unmarked = program.calls.unmarked if context.calls_possible else ""
         self._steady = False
         self._opening: list[Event] = []
         if context.prompt_tail:
@@ -138,39 +113,33 @@ class NativeEngine:
             out: list[Event] = []
             sink.show_trimmed(text, at, out)
             return out
-        if self._reader.flowing and text and '"' not in text and "\\" not in text:
+        flowing = self._reader.flowing
+        if flowing is not None and text and flowing(text) is None and not self._opening:
             self._base += len(text)
             return [self._calls.flow(text)]
-        return self._run(text, self._program.tables.scanners)
+        self._mark_tokens(text)
+        return self._run(text)
 
     def feed_literal(self, text: str) -> list[Event]:
         """Take text in which the markers that are tokens are only spelled, not meant."""
         if self._steady and self._structural(text) is None:
             return self._plain(text)
-        return self._run(text, self._literal)
+        return self._run(text)
 
     def feed_marker(self, marker: str) -> list[Event]:
         """Take one marker that token ids have told apart from text of the same spelling."""
-        out = self._run("", self._scanners, final=True)
-        if self._region is Region.CALLS and self._reader.in_string:
-            return out + self._run(marker, _NO_SCANNERS)
-        self._calls.out = out
-        if self._stopped:
-            self._mark(self._base, self._base + len(marker), SpanKind.AFTER_STOP)
-        else:
-            self._marker(marker, self._base, out)
-        self._base += len(marker)
-        self._steady = False
-        return out
+        self._mark_tokens(marker)
+        return self._run(marker)
 
     def finish(self) -> list[Event]:
         """The output has ended: give back what was held."""
-        cut_marker = self._hold in self._scanners.calls.starts
+        cut_marker = self._hold in self._program.tables.calls.starts
         if self._in_calls and cut_marker and self._reader.expects_marker:
             self._drop_cut_marker()
-        out = self._run("", self._scanners, final=True)
+        out = self._run("", final=True)
         if self._in_calls:
             self._reader.finish(self._base)
+            self._calls.end_region(self._base)
         self._end_stretch(self._base, out)
         return out
 
@@ -192,23 +161,31 @@ class NativeEngine:
     def _stopped(self) -> bool:
         return self._sinks[Target.CONTENT].stopped is not None
 
-    def _run(self, text: str, scanners: Scanners, *, final: bool = False) -> list[Event]:
+    def _mark_tokens(self, text: str) -> None:
+        """What stands in this text, which comes next, is as good as tokens."""
+        if self._marks is not None:
+            self._marks.offsets.update(range(self.offset, self.offset + len(text)))
+
+    def _run(self, text: str, *, final: bool = False) -> list[Event]:
         out, self._opening = self._opening, []
         self._calls.out = out
-        self._scanners = scanners
-        text = self._hold + text
+        buffer = Buffer(self._hold + text, self._base, final, self._marks)
+        end = len(buffer.text)
         pos, decided = 0, True
-        while pos < len(text) and decided:
+        while pos < end and decided:
             if self._stopped:
-                self._mark(self._base + pos, self._base + len(text), SpanKind.AFTER_STOP)
-                pos = len(text)
+                self._mark(self._base + pos, self._base + end, SpanKind.AFTER_STOP)
+                pos = end
             elif self._region is Region.CALLS:
-                pos, decided = self._read_calls(text, pos, scanners.calls, out, final=final)
+                pos, decided = self._read_calls(buffer, pos, out)
             else:
-                pos, decided = self._read_text(text, pos, scanners.text, out, final=final)
-        self._hold = text[pos:]
+                pos, decided = self._read_text(buffer, pos, out)
+        self._hold = buffer.text[pos:]
         self._base += pos
-        self._steady = not (self._hold or self._stopped or self._region is Region.CALLS)
+        if self._marks is not None:
+            self._marks.forget(self._base)
+        waiting = self._hold or self._stopped or self._unmarked
+        self._steady = not (waiting or self._region is Region.CALLS)
         return out
 
     def _plain(self, text: str) -> list[Event]:
@@ -227,52 +204,76 @@ class NativeEngine:
         self._base = end
         self._reader.cut()
 
-    def _read_text(
-        self, text: str, pos: int, scanner: Scanner, out: list[Event], *, final: bool
-    ) -> tuple[int, bool]:
+    def _read_text(self, buffer: Buffer, pos: int, out: list[Event]) -> tuple[int, bool]:
         """Read up to the next marker and act on it; False when the rest is undecided."""
-        found = scanner.find(text, pos, final=final)
+        text = buffer.text
+        if self._unmarked and self._calls_begin(text, pos):
+            self._change_region(Region.CALLS, buffer.base + pos, buffer.base + pos, out)
+            return pos, True
+        found = buffer.find(self._program.tables.text, pos)
         start, end, literal = found or (len(text), len(text), None)
         if start > pos:
-            self._show(text[pos:start], self._base + pos, out)
+            self._show(text[pos:start], buffer.base + pos, out)
             if self._stopped:
                 return start, True
         if literal is None:
             return start, found is None
-        role = self._program.tables.roles[literal]
-        if role is Role.CITATION_CLOSE:
-            return self._close_citation(text, start, end, out, final=final)
-        if role is Role.CITATION_OPEN:
+        return self._act(literal, buffer, start, out)
+
+    def _calls_begin(self, text: str, pos: int) -> bool:
+        """Whether calls without a marker may begin here: the content has not."""
+        content = self._sinks[Target.CONTENT]
+        if content.started or content.length or self._calls.count:
+            self._unmarked = ""
+        return self._sink is content and text[pos] in self._unmarked
+
+    def _act(
+        self, literal: str, buffer: Buffer, start: int, out: list[Event]
+    ) -> tuple[int, bool]:
+        """Do what the literal at `start` asks for."""
+        meaning = self._program.tables.meanings[literal]
+        end = start + len(literal)
+        if meaning.role is Role.CITATION_CLOSE:
+            return self._close_citation(buffer, start, end, out)
+        if meaning.role is Role.CITATION_OPEN:
             self._open_citation(start, end, out)
         else:
-            self._marker(literal, self._base + start, out)
-        return end, True
+            self._marker(literal, buffer.base + start, out)
+        # A call's opener belongs to the call: its reader begins there.
+        return (start if meaning.role is Role.CALL else end), True
 
-    def _read_calls(
-        self, text: str, pos: int, scanner: Scanner, out: list[Event], *, final: bool
-    ) -> tuple[int, bool]:
-        end, marker = self._reader.read(text, pos, self._base, scanner, final=final)
-        if marker is None:
-            return end, end == len(text)
-        self._marker(marker, self._base + end, out)
-        return end + len(marker), True
+    def _read_calls(self, buffer: Buffer, pos: int, out: list[Event]) -> tuple[int, bool]:
+        pos, stop = self._reader.read(buffer, pos)
+        if stop is None:
+            return pos, pos == len(buffer.text)
+        if stop.marker is None:
+            at = buffer.base + pos
+            self._change_region(Region.OUTSIDE, at, at, out)
+            return pos, True
+        return self._act(stop.marker, buffer, pos, out)
 
     def _marker(self, marker: str, at: int, out: list[Event]) -> None:
         """Act on a marker that stands at offset `at`."""
-        role = self._program.tables.roles[marker]
+        meaning = self._program.tables.meanings[marker]
         end = at + len(marker)
-        self._mark(at, end, SpanKind.HIDDEN if role is Role.HIDDEN else SpanKind.MARKER)
-        opens, closes = OPENS.get(role), CLOSES.get(role)
-        if opens is not None:
-            echo = opens is self._region and not (opens is Region.CALLS and self._reader.used)
-            if not echo:
-                self._change_region(opens, at, end, out)
-        elif closes is not None:
-            if closes is self._open_region():
+        hidden = meaning.role is Role.HIDDEN
+        self._mark(at, end, SpanKind.HIDDEN if hidden else SpanKind.MARKER)
+        if meaning.opens is not None:
+            if not self._echoes(meaning):
+                begins = at if meaning.role is Role.CALL else end
+                self._change_region(meaning.opens, at, begins, out, meaning.opened)
+        elif meaning.closes:
+            if self._open_region() in meaning.closes:
                 self._change_region(Region.OUTSIDE, at, end, out)
             else:
                 message = f"{marker} closes nothing here"
                 out.append(Diagnostic(DiagnosticCode.STRAY_MARKER, message, at))
+
+    def _echoes(self, meaning: Meaning) -> bool:
+        """Whether an opener only says again what is open."""
+        if meaning.opens is not self._region or meaning.role is Role.CALL:
+            return False
+        return not (self._region is Region.CALLS and self._reader.used)
 
     def _open_region(self) -> Region:
         """The region, where text that no marker opened counts as a region of its kind."""
@@ -280,20 +281,28 @@ class NativeEngine:
             return self._region
         return Region.REASONING if self._sink.target is Target.REASONING else Region.CONTENT
 
-    def _change_region(self, region: Region, at: int, end: int, out: list[Event]) -> None:
+    def _change_region(
+        self,
+        region: Region,
+        at: int,
+        end: int,
+        out: list[Event],
+        opened: Opened = Opened.NOTHING,
+    ) -> None:
         if self._region is Region.CALLS:
             self._reader.end_region(at)
+            self._calls.end_region(at)
         self._end_stretch(at, out)
-        self._enter(region, end)
+        self._enter(region, end, opened)
 
-    def _enter(self, region: Region, at: int) -> None:
+    def _enter(self, region: Region, at: int, opened: Opened) -> None:
         target = Target.REASONING if region is Region.REASONING else Target.CONTENT
         self._region = region
         self._region_at = at
         self._sink = self._sinks[target]
         self._sink.begin_stretch(after_region=region in (Region.OUTSIDE, Region.CALLS))
         if region is Region.CALLS:
-            self._reader.begin_region()
+            self._reader.begin_region(opened)
 
     def _end_stretch(self, at: int, out: list[Event]) -> None:
         self._sink.end_stretch(out)
@@ -309,12 +318,13 @@ class NativeEngine:
             out.append(Diagnostic(DiagnosticCode.MALFORMED_CITATION, message, self._base + start))
 
     def _close_citation(
-        self, text: str, start: int, end: int, out: list[Event], *, final: bool
+        self, buffer: Buffer, start: int, end: int, out: list[Event]
     ) -> tuple[int, bool]:
-        """Read a closing tag whose fixed start is `text[start:end]`."""
+        """Read a closing tag whose fixed start is `buffer.text[start:end]`."""
+        text = buffer.text
         is_open = bool(self._sink.citations)
         reader = self._program.close if is_open else self._program.stray_close
-        tag = reader.read(text, end, final=final)
+        tag = reader.read(text, end, final=buffer.final)
         if tag.kind is CloseKind.UNDECIDED:
             return start, False
         if tag.kind is CloseKind.TEXT or (tag.kind is CloseKind.MALFORMED and not is_open):
@@ -344,17 +354,18 @@ class NativeEngine:
         """Start where the prompt's own part of this turn leaves off."""
         tail = context.prompt_tail
         scout = NativeEngine(self._program, replace(context, prompt_tail="", stop=()))
-        scout._run(tail, self._program.tables.scanners, final=True)
-        if scout._region_at > 0:
-            self._enter(scout._region, 0)
+        scout._run(tail, final=True)
         if scout._region is Region.CALLS:
             # A call that the prompt began belongs to this turn; its text has no offset in it.
             begun = tail[scout._region_at :]
+            self._enter(Region.CALLS, 0, scout._reader.opened)
             self._base = -len(begun)
-            self._opening = self._run(begun, self._program.tables.scanners, final=True)
-            self._reader.flowing = False
+            self._opening = self._run(begun, final=True)
             self._base = 0
-        elif scout._sink.started:
+            return
+        if scout._region_at > 0:
+            self._enter(scout._region, 0, Opened.NOTHING)
+        if scout._sink.started:
             self._sink.resume_stretch()
 
     def _mark(self, start: int, end: int, kind: SpanKind) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 
 Found = tuple[int, int, str | None]
 
@@ -48,10 +49,6 @@ class Scanner:
         match = self.whole.match(text, pos)
         return None if match is None else (pos, match.end(), match.group())
 
-    def finding_only(self, other: Scanner) -> Scanner:
-        """A scanner that finds the literals of another, and waits where this one would."""
-        return replace(self, literals=other.literals, whole=other.whole)
-
     def _undecided(self, text: str, pos: int, found: re.Match[str] | None) -> int | None:
         """Where a start of a literal begins that ends the text, at or before what was found."""
         at = max(pos, len(text) - self.longest + 1)
@@ -80,6 +77,12 @@ def build_scanner(literals: Iterable[str]) -> Scanner:
         whole=_any_of(longest_first),
         first=_any_of(sorted(first_chars)),
     )
+
+
+@lru_cache(maxsize=1024)
+def scanner_of(literals: frozenset[str]) -> Scanner:
+    """A scanner for these literals, the same one each time."""
+    return build_scanner(literals)
 
 
 def _any_of(texts: list[str]) -> re.Pattern[str]:

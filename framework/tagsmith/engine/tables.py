@@ -1,91 +1,115 @@
-"""A family's markers as lookup tables: compiled once, shared by every parser of the family."""
+"""A family's literals as lookup tables: compiled once, shared by every parser of the family."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import lru_cache
 
+from tagsmith.engine.reader import Opened
 from tagsmith.engine.scanner import Scanner, build_scanner
-from tagsmith.spec.models import FamilySpec
+from tagsmith.engine.templates import call_closers, call_openers
+from tagsmith.spec.models import FamilySpec, MarkerPair
+from tagsmith.spec.policies import CallLayout, OnOutsideRegion
+
+
+class Region(Enum):
+    """Where the output stands. `OUTSIDE` is text that no marker has opened."""
+
+    OUTSIDE = auto()
+    REASONING = auto()
+    CONTENT = auto()
+    CALLS = auto()
 
 
 class Role(Enum):
     """What a literal does when it is structure."""
 
-    REASONING_START = auto()
-    REASONING_END = auto()
-    CONTENT_START = auto()
-    CONTENT_END = auto()
-    CALLS_START = auto()
-    CALLS_END = auto()
+    OPEN = auto()
+    CLOSE = auto()
+    CALL = auto()
+    """Opens a region of calls, and is the first literal of the call as well."""
     HIDDEN = auto()
     CITATION_OPEN = auto()
     CITATION_CLOSE = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Scanners:
-    """The scanners for text regions and, without citation markup, for tool-call regions."""
+class Meaning:
+    """What a literal does, and to which regions."""
 
-    text: Scanner
-    calls: Scanner
+    role: Role
+    opens: Region | None = None
+    opened: Opened = Opened.MARKER
+    closes: frozenset[Region] = frozenset()
+
+
+HIDDEN = Meaning(Role.HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The markers of one family by what they do, and the scanners that find them."""
+    """The literals of one family by what they do, and the scanners that find them.
 
-    roles: Mapping[str, Role]
-    scanners: Scanners
+    `text` finds all of them, `calls` those that count in a tool-call region: no citation markup.
+    """
+
+    meanings: Mapping[str, Meaning]
+    text: Scanner
+    calls: Scanner
     close_suffix: str
 
-    def without(self, token_markers: frozenset[str]) -> Scanners:
-        """Scanners for text in which these markers are only spelled: as tokens they come apart."""
-        if not token_markers:
-            return self.scanners
-        literals = frozenset(self.roles) - token_markers
-        calls = self.scanners.calls
-        rest = scanners_for(literals, calls.literals - token_markers)
-        # Where only a marker can stand, the start of one at the end of the output is no text.
-        return Scanners(rest.text, calls.finding_only(rest.calls))
+
+def marker_meanings(spec: FamilySpec) -> dict[str, Meaning]:
+    """Every marker that may be a token of its own, or hold some, with what it does."""
+    meanings = dict.fromkeys(spec.tokens.hidden, HIDDEN)
+    meanings |= dict.fromkeys(spec.tokens.turn_end, HIDDEN)
+    if spec.tokens.turn_start is not None:
+        meanings[spec.tokens.turn_start] = HIDDEN
+    for region, pair in _pairs(spec):
+        opened = Opened.MARKER_ALONE if pair.end is None else Opened.MARKER
+        meanings[pair.start] = Meaning(Role.OPEN, region, opened)
+        if pair.end is not None:
+            _closes(meanings, pair.end, region)
+    if calls_stand_anywhere(spec) and spec.tool_calls is not None:
+        for closer in call_closers(spec.tool_calls):
+            _closes(meanings, closer, Region.CALLS)
+        opener = Meaning(Role.CALL, Region.CALLS, Opened.CALL)
+        meanings |= dict.fromkeys(call_openers(spec.tool_calls), opener)
+    return meanings
 
 
-def marker_roles(spec: FamilySpec) -> dict[str, Role]:
-    """Every marker that may be a token of its own, with what it does."""
-    roles = dict.fromkeys(spec.tokens.hidden, Role.HIDDEN)
-    for token in (spec.tokens.turn_start, spec.tokens.turn_end):
-        if token is not None:
-            roles[token] = Role.HIDDEN
-    style = spec.tag_style
-    pairs = [(style.reasoning, Role.REASONING_START, Role.REASONING_END)]
-    pairs += [(pair, Role.CONTENT_START, Role.CONTENT_END) for pair in style.content]
-    pairs += [(style.tool_calls, Role.CALLS_START, Role.CALLS_END)]
-    for pair, start, end in pairs:
-        if pair is not None:
-            roles[pair.start] = start
-            roles[pair.end] = end
-    return roles
+def calls_stand_anywhere(spec: FamilySpec) -> bool:
+    """Whether the opener of a call is one wherever it stands."""
+    calls = spec.tool_calls
+    if calls is None or calls.layout is not CallLayout.TEMPLATE:
+        return False
+    return spec.tag_style.tool_calls is None or calls.on_outside_region is OnOutsideRegion.CALL
 
 
 def build_tables(spec: FamilySpec) -> Tables:
-    """Compile a family's tag style and citation markup."""
-    roles = marker_roles(spec)
-    markers = frozenset(roles)
+    """Compile a family's tag style, call templates and citation markup."""
+    meanings = marker_meanings(spec)
+    calls = build_scanner(meanings)
     suffix = ""
     if spec.citations is not None:
         prefix, suffix = spec.citations.markup.close_parts
-        roles[spec.citations.markup.open] = Role.CITATION_OPEN
-        roles[prefix] = Role.CITATION_CLOSE
-    return Tables(
-        roles=roles,
-        scanners=scanners_for(frozenset(roles), markers),
-        close_suffix=suffix,
-    )
+        meanings[spec.citations.markup.open] = Meaning(Role.CITATION_OPEN)
+        meanings[prefix] = Meaning(Role.CITATION_CLOSE)
+    return Tables(meanings, build_scanner(meanings), calls, suffix)
 
 
-@lru_cache(maxsize=256)
-def scanners_for(literals: frozenset[str], call_literals: frozenset[str]) -> Scanners:
-    """Scanners for these literals; kept, because token-aware parsers ask for the same few sets."""
-    return Scanners(build_scanner(literals), build_scanner(call_literals))
+def _pairs(spec: FamilySpec) -> Iterator[tuple[Region, MarkerPair]]:
+    style = spec.tag_style
+    if style.reasoning is not None:
+        yield from ((Region.REASONING, pair) for pair in style.reasoning.pairs)
+    yield from ((Region.CONTENT, pair) for pair in style.content)
+    if style.tool_calls is not None:
+        yield from ((Region.CALLS, pair) for pair in style.tool_calls.pairs)
+
+
+def _closes(meanings: dict[str, Meaning], marker: str, region: Region) -> None:
+    """One closer may answer several openers."""
+    known = meanings.get(marker, HIDDEN)
+    if known.role is not Role.OPEN:
+        meanings[marker] = Meaning(Role.CLOSE, closes=known.closes | {region})

@@ -87,10 +87,11 @@ def _turn(spec: FamilySpec, request: Request) -> Format:
                 "reasoning", f"family {spec.id} has no reasoning region; say gated or disabled"
             )
         return rest
-    thoughts = any_text(_all_markers(spec, but=markers.end))
+    end = markers.end or ""
+    thoughts = any_text(_all_markers(spec, but=end))
     if request.reasoning is ReasoningMode.ENABLED:
-        return sequence(tag("", thoughts, markers.end), regex(SPACE), rest)
-    block = sequence(tag(markers.start, thoughts, markers.end), regex(SPACE))
+        return sequence(tag("", thoughts, end), regex(SPACE), rest)
+    block = sequence(tag(markers.start, thoughts, end), regex(SPACE))
     return sequence(optional(block), rest)
 
 
@@ -103,7 +104,7 @@ def _answer(spec: FamilySpec, request: Request) -> Format:
         return _free_answer(spec, request, calls)
     schema = request.response_schema
     wrapped = [
-        tag(pair.start, _document(spec, schema), pair.end) for pair in spec.tag_style.content
+        tag(pair.start, _document(spec, schema), pair.end or "") for pair in spec.tag_style.content
     ]
     if wrapped and not (calls and _one_call_a_region(spec)):
         return exactly_one([*wrapped, *calls])
@@ -126,7 +127,7 @@ def _free_answer(spec: FamilySpec, request: Request, calls: list[Format]) -> For
 
     Wherever the wrappers' markers stand in text, the parser reads content; no other marker may.
     """
-    wrappers = [text for pair in spec.tag_style.content for text in (pair.start, pair.end)]
+    wrappers = [text for pair in spec.tag_style.content for text in _literals(pair)]
     stray = [text for text in _all_markers(spec) if text not in wrappers]
     if calls and request.parallel_tool_calls:
         return free_text(calls, stray)
@@ -158,6 +159,12 @@ def _citation_markup(spec: FamilySpec) -> list[str]:
 def _all_markers(spec: FamilySpec, but: str = "") -> list[str]:
     """Every marker of the family's regions, without those that one literal holds."""
     style = spec.tag_style
-    pairs: list[MarkerPair | None] = [style.reasoning, *style.content, style.tool_calls]
-    markers = [text for pair in pairs if pair is not None for text in (pair.start, pair.end)]
-    return [text for text in dict.fromkeys(markers) if text not in but]
+    pairs = [*style.content]
+    for markers in (style.reasoning, style.tool_calls):
+        pairs += [] if markers is None else markers.pairs
+    literals = [text for pair in pairs for text in _literals(pair)]
+    return [text for text in dict.fromkeys(literals) if text not in but]
+
+
+def _literals(pair: MarkerPair) -> list[str]:
+    return [pair.start] if pair.end is None else [pair.start, pair.end]

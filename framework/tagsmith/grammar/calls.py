@@ -31,14 +31,14 @@ def calls_tag(spec: FamilySpec, request: Request) -> Format:
         RequestError: the family writes no calls, or in a layout that has no grammar.
     """
     calls, markers = spec.tool_calls, spec.tag_style.tool_calls
-    if calls is None or markers is None:
+    if calls is None:
         raise RequestError("tools", f"family {spec.id} writes no tool calls; send no tools")
     writer = _WRITERS.get(calls.layout)
-    if writer is None:
+    if writer is None or markers is None:
         raise RequestError(
             "tools", f"family {spec.id}: the call layout {calls.layout} has no grammar"
         )
-    return tag(markers.start, writer(calls, request), markers.end)
+    return tag(markers.start, writer(calls, request), markers.end or "")
 
 
 def _json_calls(calls: ToolCalls, request: Request) -> Format:
@@ -60,9 +60,9 @@ def _json_call(calls: ToolCalls, tools: tuple[CallableTool, ...]) -> Format:
     before = SPACE + literal("{") + SPACE
     if keys.id is not None:
         before += f'{_key(keys.id)}"(?:{calls.id.pattern})"{SPACE},{SPACE}'
-    between = regex(f"{SPACE},{SPACE}{_key(keys.arguments)}")
+    between = regex(f"{SPACE},{SPACE}{_key(keys.arguments[0])}")
     named = either([_json_tool(tool, between) for tool in tools])
-    return sequence(regex(before + _key(keys.name)), named, regex(SPACE + literal("}") + SPACE))
+    return sequence(regex(before + _key(keys.name[0])), named, regex(SPACE + literal("}") + SPACE))
 
 
 def _key(key: str) -> str:

@@ -11,8 +11,8 @@ from enum import Enum, auto
 from tagsmith.codes import Code
 from tagsmith.loading.files import SUFFIXES
 from tagsmith.loading.nodes import Path, dotted
-from tagsmith.spec.models import FamilySpec, MarkerPair
-from tagsmith.spec.policies import EngineName
+from tagsmith.spec.models import FamilySpec, MarkerPair, Markers
+from tagsmith.spec.policies import CallLayout, EngineName, Unmarked
 
 
 class _Role(Enum):
@@ -73,7 +73,9 @@ def _id_is_no_path(spec: FamilySpec) -> Iterator[Finding]:
 
 
 def _calls_and_markers(spec: FamilySpec) -> Iterator[Finding]:
-    if spec.tool_calls and not spec.tag_style.tool_calls:
+    calls = spec.tool_calls
+    unmarked = calls is not None and calls.unmarked is Unmarked.NEVER
+    if calls and unmarked and calls.layout is not CallLayout.TEMPLATE and not spec.tag_style.tool_calls:
         what = "tool_calls is given, but tag_style.tool_calls is not; give both or neither"
         yield Finding(Code.CALLS_WITHOUT_MARKERS, ("tool_calls",), what)
     if spec.tag_style.tool_calls and not spec.tool_calls:
@@ -111,14 +113,15 @@ def _roles(spec: FamilySpec) -> Iterator[Finding]:
 def _marked(spec: FamilySpec) -> Iterator[_Marked]:
     for path, pair in _regions(spec):
         yield _Marked((*path, "start"), pair.start, _Role.OPENER)
-        yield _Marked((*path, "end"), pair.end, _Role.CLOSER)
+        if pair.end is not None:
+            yield _Marked((*path, "end"), pair.end, _Role.CLOSER)
     if spec.citations:
         path = ("citations", "markup", "open")
         yield _Marked(path, spec.citations.markup.open, _Role.CITATION)
     if spec.tokens.turn_start:
         yield _Marked(("tokens", "turn_start"), spec.tokens.turn_start, _Role.TURN_START)
-    if spec.tokens.turn_end:
-        yield _Marked(("tokens", "turn_end"), spec.tokens.turn_end, _Role.TURN_END)
+    for index, marker in enumerate(spec.tokens.turn_end):
+        yield _Marked(("tokens", "turn_end", index), marker, _Role.TURN_END)
     for index, marker in enumerate(spec.tokens.hidden):
         yield _Marked(("tokens", "hidden", index), marker, _Role.HIDDEN)
 
@@ -126,11 +129,17 @@ def _marked(spec: FamilySpec) -> Iterator[_Marked]:
 def _regions(spec: FamilySpec) -> Iterator[tuple[Path, MarkerPair]]:
     style = spec.tag_style
     if style.reasoning:
-        yield ("tag_style", "reasoning"), style.reasoning
+        yield from _spellings(("tag_style", "reasoning"), style.reasoning)
     for index, pair in enumerate(style.content):
         yield ("tag_style", "content", index), pair
     if style.tool_calls:
-        yield ("tag_style", "tool_calls"), style.tool_calls
+        yield from _spellings(("tag_style", "tool_calls"), style.tool_calls)
+
+
+def _spellings(path: Path, markers: Markers) -> Iterator[tuple[Path, MarkerPair]]:
+    yield path, markers
+    for index, pair in enumerate(markers.also):
+        yield (*path, "also", index), pair
 
 
 def _usable(spec: FamilySpec) -> Iterator[Finding]:

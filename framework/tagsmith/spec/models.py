@@ -3,9 +3,9 @@ generated JSON Schema and the compiler share."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from tagsmith.spec.policies import (
     CallLayout,
@@ -16,17 +16,37 @@ from tagsmith.spec.policies import (
     Join,
     MelodyPreset,
     OnMalformed,
+    OnOutsideRegion,
+    OnRepeatedParameter,
     OnTruncated,
+    OnUnknownParameter,
     OnUnknownTool,
     ToolResultBucket,
     ToolResultSlots,
     Trim,
+    Unmarked,
+    Untyped,
+    ValueForm,
 )
 
 FORMAT_VERSION = 1
 
 Marker = Annotated[str, Field(min_length=1, max_length=128)]
 NonEmpty = Annotated[str, Field(min_length=1)]
+
+
+def _as_tuple(value: Any) -> Any:
+    """One text stands for a list of one."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+_Several = Annotated[tuple[NonEmpty, ...], Field(min_length=1)]
+OneOrMore = Annotated[
+    _Several, BeforeValidator(_as_tuple, json_schema_input_type=NonEmpty | _Several)
+]
+"""A text, or a list of texts of which the first is what the grammar writes; all are read."""
 
 
 class SpecModel(BaseModel):
@@ -58,7 +78,7 @@ class Tokens(SpecModel):
 
     turn_start: Marker | None = None
     """Opens the model's own turn: nothing before the last one belongs to this output."""
-    turn_end: Marker | None = None
+    turn_end: OneOrMore = ()
     """Ends the model's own turn: where a server stops generating."""
     hidden: tuple[Marker, ...] = ()
     """Markers that are never shown and change nothing."""
@@ -69,29 +89,41 @@ class MarkerPair(SpecModel):
 
     start: Marker
     """Opens the region."""
-    end: Marker
-    """Closes the region."""
+    end: Marker | None = None
+    """Closes the region; absent where the next marker, or the end of what it holds, does."""
+
+
+class Markers(MarkerPair):
+    """The markers around a region, with other spellings of them."""
+
+    also: tuple[MarkerPair, ...] = ()
+    """Other spellings, which are read and never written by the grammar."""
+
+    @property
+    def pairs(self) -> tuple[MarkerPair, ...]:
+        """Every spelling, the one that is written first."""
+        return (self, *self.also)
 
 
 class TagStyle(SpecModel):
     """The markers of the family's regions."""
 
-    reasoning: MarkerPair | None = None
+    reasoning: Markers | None = None
     """Around reasoning; absent where the family does not reason in the open."""
     content: tuple[MarkerPair, ...] = ()
     """Around what the user reads: every wrapper the family writes, the usual one first."""
-    tool_calls: MarkerPair | None = None
-    """Around tool calls."""
+    tool_calls: Markers | None = None
+    """Around tool calls; absent where the calls' own literals are all there is."""
 
 
 class CallKeys(SpecModel):
-    """The keys of one call in a `json` layout."""
+    """The keys of one call in a `json` layout; of several, the first is written, all are read."""
 
     id: NonEmpty | None = None
     """The call's id; absent where the family writes none."""
-    name: NonEmpty = "name"
+    name: OneOrMore = ("name",)
     """The tool's name."""
-    arguments: NonEmpty = "arguments"
+    arguments: OneOrMore = ("arguments",)
     """The arguments object."""
 
 
@@ -102,6 +134,49 @@ class CallId(SpecModel):
     """The regular expression that ids written under a grammar match."""
     generate: IdGeneration = IdGeneration.INDEX
     """Where the id comes from when the output gives none."""
+    format: Annotated[str, Field(pattern=r"\{name\}.*\{index\}")] | None = None
+    """An id that carries the name and the running index, such as `functions.{name}:{index}`."""
+
+
+class Values(SpecModel):
+    """How parameters are written, by the type that the tool's own schema gives them."""
+
+    string: ValueForm = ValueForm.RAW
+    """A value that may be a string."""
+    other: ValueForm = ValueForm.JSON
+    """Any other value."""
+
+
+class WireTypes(SpecModel):
+    """What the output writes in a `{type}` hole for each form of value."""
+
+    string: OneOrMore
+    """Text, to the letter; a value whose type is absent or none of these is text as well."""
+    other: OneOrMore
+    """JSON."""
+    mapping: OneOrMore | None = None
+    """Parameters of its own."""
+    list: OneOrMore | None = None
+    """Items of its own."""
+
+
+class Arguments(SpecModel):
+    """How the arguments of one call are written in a `template` layout."""
+
+    encoding: NonEmpty = "json"
+    """The argument encoding: `json`, `tagged`, `bare-keys`, or one that a plug-in brings."""
+    parameter: OneOrMore | None = None
+    """`tagged`: one parameter, as literals with the holes `{key}`, `{value}` and `{type}`."""
+    item: OneOrMore | None = None
+    """`tagged`: one item of a list, as literals with the holes `{value}` and `{type}`."""
+    values: Values = Values()
+    """`tagged`: how values are written where the output does not say their type."""
+    types: WireTypes | None = None
+    """`tagged`: what a `{type}` hole says."""
+    untyped: Untyped = Untyped.STRING
+    """`tagged`: what a value is that nothing gives a type."""
+    quote: Marker | None = None
+    """`bare-keys`: what stands before and after a string."""
 
 
 class ToolCalls(SpecModel):
@@ -110,17 +185,33 @@ class ToolCalls(SpecModel):
     layout: CallLayout
     """The call layout."""
     container: Container = Container.ARRAY
-    """What holds the calls when the grammar writes them."""
+    """`json`: what holds the calls when the grammar writes them."""
     keys: CallKeys = CallKeys()
-    """The keys of one call."""
+    """`json`: the keys of one call."""
+    call: OneOrMore | None = None
+    """`template`: one call, as literals with the holes `{name}`, `{id}`, `{arguments}` and
+    `{ignored}`; of several forms, the first is written, all are read."""
+    arguments: Arguments = Arguments()
+    """`template`: how the arguments are written."""
     id: CallId = CallId()
     """The call's id."""
+    unmarked: Unmarked = Unmarked.NEVER
+    """`json`, `pythonic`: where calls may stand without a marker before them."""
+    pseudo_tools: tuple[NonEmpty, ...] = ()
+    """Names that the model calls where it means to call nothing: such calls are dropped."""
+    on_outside_region: OnOutsideRegion = OnOutsideRegion.TEXT
+    """`template`: what the opener of a call is outside of a region."""
     on_malformed: OnMalformed = OnMalformed.CONTENT
     """What becomes of text in the region that is no call."""
     on_truncated: OnTruncated = OnTruncated.KEEP
     """What becomes of a call that was cut off."""
     on_unknown_tool: OnUnknownTool = OnUnknownTool.KEEP
     """What becomes of a call to a tool that the request does not name."""
+    on_repeated_parameter: OnRepeatedParameter = OnRepeatedParameter.FIRST
+    """What becomes of a parameter that a call gives again, where arguments are not JSON."""
+    on_unknown_parameter: OnUnknownParameter = OnUnknownParameter.KEEP
+    """What becomes of a parameter that the tool's schema does not name, where arguments are not
+    JSON."""
 
 
 class CitationMarkup(SpecModel):

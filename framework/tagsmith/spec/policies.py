@@ -28,9 +28,66 @@ class InitialRegion(StrEnum):
 
 
 class CallLayout(StrEnum):
-    """How tool calls are written inside their region."""
+    """How tool calls are written inside their region.
+
+    `json`: as objects that hold a name and arguments; `template`: as literals with holes;
+    `pythonic`: as a list of Python calls.
+    """
 
     JSON = "json"
+    TEMPLATE = "template"
+    PYTHONIC = "pythonic"
+
+
+class Unmarked(StrEnum):
+    """Where calls may stand without a marker before them, in the layouts that show themselves."""
+
+    NEVER = "never"
+    AT_START = "at-start"
+
+
+class OnOutsideRegion(StrEnum):
+    """What the opener of a call is where no region was opened before it.
+
+    A family that marks no region has calls wherever their opener stands.
+    """
+
+    TEXT = "text"
+    CALL = "call"
+
+
+class ValueForm(StrEnum):
+    """How the value of a parameter is written.
+
+    `raw`: as text, to the letter; `json`: as JSON; `mapping`: as parameters of its own; `list`: as
+    items of its own.
+    """
+
+    RAW = "raw"
+    JSON = "json"
+    MAPPING = "mapping"
+    LIST = "list"
+
+
+class Untyped(StrEnum):
+    """What a value is that neither the output nor a tool's schema gives a type."""
+
+    STRING = "string"
+    JSON = "json"
+
+
+class OnRepeatedParameter(StrEnum):
+    """What becomes of a parameter that a call gives again: dropped, or kept beside the first."""
+
+    FIRST = "first"
+    KEEP = "keep"
+
+
+class OnUnknownParameter(StrEnum):
+    """What becomes of a parameter that the tool's schema does not name."""
+
+    KEEP = "keep"
+    DROP = "drop"
 
 
 class Container(StrEnum):

@@ -1,0 +1,190 @@
+"""Dialects of literal values, such as Python's own, as data for the one reader of `literals`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from json.encoder import encode_basestring
+
+from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.scanner import Scanner, build_scanner
+
+_NAMED = {
+    "true": "true", "false": "false", "null": "null",
+    "True": "true", "False": "false", "None": "null",
+}  # fmt: skip
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_DIGITS = "[0-9](?:_?[0-9])*+"
+_PYTHON_NUMBER = re.compile(
+    f"(?P<sign>[-+]?)(?P<whole>{_DIGITS})?(?P<point>\\.(?P<part>{_DIGITS})?)?"
+    f"(?P<power>[eE][-+]?{_DIGITS})?"
+)
+_BASED_NUMBER = re.compile(r"[-+]?0[xXoObB][0-9a-fA-F_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Escapes:
+    """The escapes of a string. `whole` matches one, `cut` the start of one that ends a text."""
+
+    whole: re.Pattern[str]
+    cut: re.Pattern[str]
+    letters: Mapping[str, str]
+    """What stands for one text, with the inside of the JSON string that says it; what is neither
+    here nor a number is no escape."""
+
+    def as_json(self, escape: str) -> str:
+        r"""The inside of a JSON string that says the same as an escape.
+
+        Half a surrogate pair, which has no encoding, stays an escape.
+
+        >>> PYTHON_ESCAPES.as_json(r"\x41"), PYTHON_ESCAPES.as_json(r"\'")
+        ('A', "'")
+        >>> PYTHON_ESCAPES.as_json(r"\ud83d"), PYTHON_ESCAPES.as_json(r"\d")
+        ('\\ud83d', '\\\\d')
+        """
+        said = escape[1:]
+        if said in self.letters:
+            return self.letters[said]
+        if said[0] in _OCTAL:
+            code = int(said, 8)
+        elif len(said) > 1:
+            code = int(said[1:], 16)
+        else:
+            return json_inside(escape)
+        if 0xD800 <= code <= 0xDFFF:
+            return f"\\u{code:04x}"
+        return json_inside(chr(code) if code <= 0x10FFFF else escape)
+
+
+@dataclass(frozen=True, slots=True)
+class StringForm:
+    """One way to write a string: between two quotes, with escapes or without any."""
+
+    quote: str
+    escapes: Escapes | None
+    end: Scanner
+    """Finds the closing quote, and the backslash of an escape."""
+    flowing: Callable[[str], object]
+    """Finds what may end the stretch of a string that is the same in JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How values are written. Objects stand in braces, and commas between items, in every one."""
+
+    strings: Mapping[str, StringForm]
+    quotes: Scanner
+    lists: Mapping[str, str]
+    """The brackets of lists."""
+    word_ends: str
+    """The characters that end a value that is a bare word or a number."""
+    key_ends: str
+    """The characters that end a key that is one."""
+    word_json: Callable[[str], str]
+    """A bare word as JSON text."""
+
+
+def json_inside(text: str) -> str:
+    """The text as it stands inside a JSON string."""
+    return encode_basestring(text)[1:-1]
+
+
+def python_word(word: str) -> str:
+    """A bare word of Python as JSON text: a number keeps its digits, what has no value is text.
+
+    >>> [python_word(word) for word in ["True", "+.5", "5.", "1_000", "0x10", "nan", "007"]]
+    ['true', '0.5', '5.0', '1000', '16', '"nan"', '"007"']
+    """
+    if word in _NAMED:
+        return _NAMED[word]
+    if _JSON_NUMBER.fullmatch(word):
+        return word
+    return _python_number(word) or _based_number(word) or encode_basestring(word)
+
+
+def json_word(word: str) -> str:
+    """A bare word as JSON text: what is no number and no constant is text.
+
+    >>> [json_word(word) for word in ["true", "-1.50", "1_000", "two words"]]
+    ['true', '-1.50', '"1_000"', '"two words"']
+    """
+    if word in _NAMED:
+        return _NAMED[word]
+    return word if _JSON_NUMBER.fullmatch(word) else encode_basestring(word)
+
+
+@lru_cache(maxsize=64)
+def bare_keys(quote: str) -> Dialect:
+    """The dialect of bare keys whose strings stand, to the letter, between two `quote`s."""
+    forms = [_string('"', JSON_ESCAPES), _string("'", JSON_ESCAPES), _string(quote, None)]
+    return Dialect(
+        strings={form.quote: form for form in forms},
+        quotes=build_scanner(form.quote for form in forms),
+        lists={"[": "]"},
+        word_ends=",}]",
+        key_ends=":,{}",
+        word_json=json_word,
+    )
+
+
+def _python_number(word: str) -> str | None:
+    match = _PYTHON_NUMBER.fullmatch(word)
+    if match is None or not (match["whole"] or match["part"]):
+        return None
+    whole = (match["whole"] or "").lstrip("0_") or "0"
+    integer = not (match["point"] or match["power"])
+    if integer and len(whole) < len(match["whole"]):
+        return None
+    part = f".{match['part'] or 0}" if match["point"] else ""
+    number = match["sign"].lstrip("+") + whole + part + (match["power"] or "")
+    return number.replace("_", "")
+
+
+def _based_number(word: str) -> str | None:
+    if not _BASED_NUMBER.fullmatch(word):
+        return None
+    try:
+        return str(int(word, 0))
+    except ValueError:  # no digits of this base, or more than the interpreter turns to decimal
+        return None
+
+
+def _string(quote: str, escapes: Escapes | None) -> StringForm:
+    ends = {quote} if escapes is None else {quote, "\\"}
+    return StringForm(
+        quote=quote,
+        escapes=escapes,
+        end=build_scanner(ends),
+        flowing=re.compile(f'[\\x00-\\x1f"\\\\{re.escape(quote[0])}]').search,
+    )
+
+
+def _escapes(letters: Mapping[str, str], longer: str, cut: str) -> Escapes:
+    """Escapes of a letter, and `longer` ones, of which `cut` matches what one may begin with."""
+    return Escapes(
+        whole=re.compile(rf"\\(?:{longer}|.)", re.DOTALL),
+        cut=re.compile(rf"\\(?:{cut})?\Z"),
+        letters={letter: json_inside(text) for letter, text in letters.items()},
+    )
+
+
+_HEX = "[0-9a-fA-F]"
+_OCTAL = "01234567"
+_LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "'": "'", "\\": "\\"}
+JSON_ESCAPES = _escapes({**_LETTERS, "/": "/"}, f"u{_HEX}{{4}}", f"u{_HEX}{{0,3}}")
+PYTHON_ESCAPES = _escapes(
+    {**_LETTERS, "a": "\a", "v": "\v", "\n": "", "\r\n": "", "\r": ""},
+    rf"x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|[{_OCTAL}]{{1,3}}|\r\n",
+    rf"x{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}|[{_OCTAL}]{{1,2}}|\r",
+)
+_PYTHON_STRINGS = [_string(quote, PYTHON_ESCAPES) for quote in ('"""', "'''", '"', "'")]
+PYTHON = Dialect(
+    strings={form.quote: form for form in _PYTHON_STRINGS},
+    quotes=build_scanner(form.quote for form in _PYTHON_STRINGS),
+    lists={"[": "]", "(": ")"},
+    word_ends=BLANK + "\"',:=()[]{}",
+    key_ends=BLANK + "\"',:=()[]{}",
+    word_json=python_word,
+)

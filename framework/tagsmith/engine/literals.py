@@ -1,0 +1,265 @@
+"""Literal values of a dialect, turned into JSON text as they arrive, each character once.
+
+The JSON text is built as `json.dumps(ensure_ascii=False)` builds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+
+from tagsmith.engine.buffer import Buffer
+from tagsmith.engine.dialects import Dialect, StringForm, json_inside
+from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.runs import none_of, run_beside, run_end
+from tagsmith.engine.scanner import Scanner, build_scanner
+
+NO_MARKERS = build_scanner(())
+
+
+class State(Enum):
+    """Where the reading of a value stands."""
+
+    MORE = auto()
+    """The value goes on."""
+    DONE = auto()
+    """The value is whole."""
+    BROKEN = auto()
+    """What stands here cannot go on with the value."""
+    MARKER = auto()
+    """A marker stands here, outside of the value's strings. Reading may go on after it."""
+
+
+class LiteralReader:
+    """Reads one value at a time; `markers` are what ends it early, outside of its strings.
+
+    `closers` are the brackets that are still to come. `flowing` looks for what ends the stretch of
+    a string that the reader stands in: while it finds nothing, text is its own JSON. None where
+    text is not so simple.
+
+    >>> from tagsmith.engine.dialects import PYTHON
+    >>> reader = LiteralReader(PYTHON)
+    >>> reader.read(Buffer("{'a': 'b"), 0)
+    (8, '{"a": "b', <State.MORE: 1>)
+    >>> reader.read(Buffer("c', 'n': 0x"), 0)
+    (11, 'c", "n": ', <State.MORE: 1>)
+    >>> reader.read(Buffer("f}, 2"), 0)
+    (2, '15}', <State.DONE: 2>)
+    """
+
+    # fmt: off
+    __slots__ = (
+        "_at", "_blank", "_buffer", "_dialect", "_form", "_is_key", "_key_run", "_markers", "_out",
+        "_separator", "_state", "_text", "_undecided", "_word", "_word_run", "closers", "flowing",
+    )
+    # fmt: on
+
+    def __init__(self, dialect: Dialect, markers: Scanner = NO_MARKERS) -> None:
+        self._dialect = dialect
+        self._markers = markers
+        first_chars = markers.first_chars
+        self._blank = run_beside(f"[{BLANK}]", first_chars)
+        self._word_run = run_beside(none_of(dialect.word_ends), first_chars)
+        self._key_run = run_beside(none_of(dialect.key_ends), first_chars)
+        self._buffer = Buffer("")
+        self._text = ""
+        self.begin()
+
+    def begin(self) -> None:
+        """A value comes next."""
+        self._at: Callable[[LiteralReader, int], int] = LiteralReader._value
+        self._state = State.MORE
+        self._form: StringForm | None = None
+        self.closers: list[str] = []
+        self._is_key = self._undecided = False
+        self._separator = ""
+        self._word: list[str] = []
+        self._out: list[str] = []
+        self.flowing: Callable[[str], object] | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether any of the value has been read."""
+        return self._at is not LiteralReader._value or bool(self.closers) or self.in_string
+
+    @property
+    def in_string(self) -> bool:
+        """Whether the next character is inside a string, where everything is data."""
+        return self._form is not None
+
+    def read(self, buffer: Buffer, pos: int) -> tuple[int, str, State]:
+        """Read on from `pos`: where reading stopped, the JSON text of what was read, and why.
+
+        Blanks before the value are read with it. After `MORE`, what is left must be given again
+        together with the text that follows it; in a final buffer nothing is left.
+        """
+        self._buffer, self._text, self._undecided = buffer, buffer.text, False
+        self._out = []
+        state = self._state
+        first_chars, end = self._markers.first_chars, len(self._text)
+        while pos < end and state is State.MORE:
+            if self._form is None and self._text[pos] in first_chars:
+                found = buffer.match(self._markers, pos)
+                if found is not None:
+                    self._undecided = found[2] is None
+                    state = State.MORE if self._undecided else State.MARKER
+                    break
+            pos = self._at(self, pos) if self._form is None else self._string(pos)
+            if self._undecided:
+                break
+            state = self._state
+        flows = self._form is not None and not self._undecided
+        self.flowing = self._form.flowing if flows and self._form is not None else None
+        return pos, "".join(self._out), state
+
+    def finish(self) -> str | None:
+        """No text follows: the JSON text of a value that nothing but its end was missing of."""
+        if self._at is not LiteralReader._read_word or self.closers:
+            return None
+        self._out = []
+        self._word_read()
+        return "".join(self._out)
+
+    def _emit(self, text: str) -> None:
+        self._out.append(self._separator + text)
+        self._separator = ""
+
+    def _string(self, pos: int) -> int:
+        form = self._form
+        assert form is not None, "inside a string there is a form of it"
+        found = self._buffer.find(form.end, pos)
+        start, end, literal = found or (len(self._text), len(self._text), "")
+        if start > pos:
+            self._out.append(json_inside(self._text[pos:start]))
+        if literal is None:
+            self._undecided = True
+            return start
+        if literal == form.quote:
+            self._out.append('"')
+            self._form = None
+            self._read_one()
+        elif literal and form.escapes is not None:
+            return self._escape(start, form)
+        return end
+
+    def _escape(self, pos: int, form: StringForm) -> int:
+        assert form.escapes is not None
+        if form.escapes.cut.match(self._text, pos):
+            self._undecided = not self._buffer.final
+            return pos if self._undecided else len(self._text)
+        match = form.escapes.whole.match(self._text, pos)
+        assert match is not None, "any character may follow a backslash"
+        self._out.append(form.escapes.as_json(match.group()))
+        return match.end()
+
+    def _value(self, pos: int) -> int:
+        char = self._text[pos]
+        closer = "}" if char == "{" else self._dialect.lists.get(char)
+        if closer is not None:
+            self._emit("{" if closer == "}" else "[")
+            self.closers.append(closer)
+            self._at = LiteralReader._key if closer == "}" else LiteralReader._item
+            return pos + 1
+        return self._token(pos)
+
+    def _item(self, pos: int) -> int:
+        if self._text[pos] == self.closers[-1]:
+            return self._close(pos)
+        return self._value(pos)
+
+    def _key(self, pos: int) -> int:
+        if self._text[pos] == "}":
+            return self._close(pos)
+        self._is_key = True
+        return self._token(pos)
+
+    def _token(self, pos: int) -> int:
+        """A string or a bare word, as a key or a value."""
+        if self._text[pos] in BLANK:
+            return self._pass_blank(pos)
+        found = self._buffer.match(self._dialect.quotes, pos)
+        if found is None:
+            self._at = LiteralReader._read_word
+            return self._read_word(pos)
+        if found[2] is None:
+            self._undecided = True
+            return pos
+        self._emit('"')
+        self._form = self._dialect.strings[found[2]]
+        return found[1]
+
+    def _read_word(self, pos: int) -> int:
+        end = run_end(self._key_run if self._is_key else self._word_run, self._text, pos)
+        if end > pos:
+            self._word.append(self._text[pos:end])
+        elif self._word:
+            self._word_read()
+        else:
+            self._state = State.BROKEN
+        return end
+
+    def _word_read(self) -> None:
+        text = self._dialect.word_json("".join(self._word).rstrip(BLANK))
+        self._word.clear()
+        self._emit(f'"{text}"' if self._is_key and text[0] != '"' else text)
+        self._read_one()
+
+    def _read_one(self) -> None:
+        """A key or a value is whole."""
+        if self._is_key:
+            self._is_key = False
+            self._at = LiteralReader._colon
+        elif self.closers:
+            self._at = LiteralReader._after
+        else:
+            self._state = State.DONE
+
+    def _colon(self, pos: int) -> int:
+        if self._text[pos] != ":":
+            return self._blank_or_broken(pos)
+        self._out.append(": ")
+        self._at = LiteralReader._value
+        return pos + 1
+
+    def _after(self, pos: int) -> int:
+        char = self._text[pos]
+        if char == self.closers[-1]:
+            return self._close(pos)
+        if char != ",":
+            return self._blank_or_broken(pos)
+        self._separator = ", "
+        self._at = LiteralReader._key if self.closers[-1] == "}" else LiteralReader._item
+        return pos + 1
+
+    def _close(self, pos: int) -> int:
+        self._separator = ""
+        self._is_key = False
+        self._emit("}" if self.closers.pop() == "}" else "]")
+        self._read_one()
+        return pos + 1
+
+    def _blank_or_broken(self, pos: int) -> int:
+        if self._text[pos] in BLANK:
+            return self._pass_blank(pos)
+        self._state = State.BROKEN
+        return pos
+
+    def _pass_blank(self, pos: int) -> int:
+        return run_end(self._blank, self._text, pos)
+
+
+def to_json(text: str, dialect: Dialect) -> str | None:
+    """The whole text, blanks aside, as one value: its JSON text, or None if it is none.
+
+    >>> from tagsmith.engine.dialects import PYTHON, bare_keys
+    >>> to_json("(1, 'a', None)", PYTHON), to_json("1, 2", PYTHON)
+    ('[1, "a", null]', None)
+    >>> to_json("{k:|a\\"b|}", bare_keys("|"))
+    '{"k": "a\\\\"b"}'
+    """
+    reader = LiteralReader(dialect)
+    end, json_text, state = reader.read(Buffer(text, final=True), 0)
+    if state is State.MORE:
+        rest = reader.finish()
+        return None if rest is None else json_text + rest
+    return json_text if state is State.DONE and not text[end:].strip(BLANK) else None

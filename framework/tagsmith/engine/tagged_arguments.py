@@ -1,0 +1,455 @@
+"""The `tagged` argument encoding: one parameter after the other, each as literals with holes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import lru_cache
+from typing import Any
+
+from tagsmith.engine.arguments import Ended
+from tagsmith.engine.base import Context
+from tagsmith.engine.buffer import Buffer
+from tagsmith.engine.calls import CallSink
+from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.parameter_types import expects_parameter, parameter_types
+from tagsmith.engine.scanner import Scanner, scanner_of
+from tagsmith.engine.spans import SpanKind
+from tagsmith.engine.tagged_values import ValueText, Written
+from tagsmith.engine.templates import Hole, Place, compile_template, openers, words_after
+from tagsmith.engine.value_types import ANYTHING, TEXT, JsonType, Types
+from tagsmith.events import DiagnosticCode
+from tagsmith.spec.models import Arguments, FamilySpec, ToolCalls
+from tagsmith.spec.policies import (
+    OnRepeatedParameter,
+    OnUnknownParameter,
+    Untyped,
+    ValueForm,
+)
+from tagsmith.wording import shortened
+
+MAX_KEY = 256
+"""The longest key of a parameter, in characters."""
+MAX_BLANKS = 64
+"""How many blanks may stand between a value's closer and what makes it one."""
+
+_BLANKS = re.compile(f"[{BLANK}]+")
+_FEW_BLANKS = re.compile(f"[{BLANK}]{{0,{MAX_BLANKS}}}")
+_BRACKETS = {ValueForm.MAPPING: "{}", ValueForm.LIST: "[]"}
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedProgram:
+    """The encoding, compiled for one family. `forms` are what a `{type}` hole may say."""
+
+    calls: ToolCalls
+    parameter: Place
+    item: Place
+    forms: Mapping[str, ValueForm]
+    value_closers: frozenset[str]
+    turn_ends: frozenset[str]
+
+    @property
+    def starts(self) -> frozenset[str]:
+        """The literals that parameters begin with."""
+        return frozenset(self.parameter.words)
+
+    def reader(self, sink: CallSink, context: Context) -> TaggedArguments:
+        """A reader for one generation."""
+        return TaggedArguments(self, sink, context)
+
+
+def tagged_encoding(spec: FamilySpec, beyond: frozenset[str]) -> TaggedProgram:
+    """Compile the encoding: the templates of parameters and items, and what follows them."""
+    calls = spec.tool_calls
+    assert calls is not None, "a family with an encoding has calls"
+    written = calls.arguments
+    parameters, items = written.parameter or (), written.item or ()
+    closers = words_after([*parameters, *items], Hole.VALUE)
+    forms = _wire_forms(written)
+    nested = not {ValueForm.MAPPING, ValueForm.LIST}.isdisjoint(forms.values())
+    follow = openers(parameters) | openers(items) | words_after(calls.call or (), Hole.ARGUMENTS)
+    follow |= closers if nested else frozenset()
+    return TaggedProgram(
+        calls=calls,
+        parameter=compile_template(parameters, follow=follow, beyond=beyond),
+        item=compile_template(items, follow=follow, beyond=beyond),
+        forms=forms,
+        value_closers=closers,
+        turn_ends=frozenset(spec.tokens.turn_end),
+    )
+
+
+def _wire_forms(written: Arguments) -> dict[str, ValueForm]:
+    types = written.types
+    if types is None:
+        return {}
+    forms = dict.fromkeys(types.string, ValueForm.RAW)
+    forms |= dict.fromkeys(types.other, ValueForm.JSON)
+    forms |= dict.fromkeys(types.mapping or (), ValueForm.MAPPING)
+    return forms | dict.fromkeys(types.list or (), ValueForm.LIST)
+
+
+class _At(Enum):
+    """Where in the arguments the reader stands."""
+
+    BOUNDARY = auto()
+    PLACE = auto()
+    HOLE = auto()
+    VALUE_START = auto()
+    VALUE = auto()
+
+
+class _Verdict(Enum):
+    """What a literal in a value is."""
+
+    CLOSER = auto()
+    DATA = auto()
+    UNDECIDED = auto()
+
+
+@dataclass(slots=True, eq=False)
+class _Frame:
+    """An object or an array that is being written. `place` is where its own value ends."""
+
+    form: ValueForm
+    place: Place
+    skipped: bool = False
+    count: int = 0
+    keys: set[str] = field(default_factory=set)
+
+
+class TaggedArguments:
+    """Reads the parameters of one call after the other; an `ArgumentsReader`."""
+
+    # fmt: off
+    __slots__ = (
+        "_after", "_at", "_boundary", "_buffer", "_complained", "_ended", "_frames", "_key",
+        "_place", "_program", "_schema", "_schemas", "_sink", "_skipped", "_token", "_type",
+        "_value", "_value_ends", "flowing",
+    )
+    # fmt: on
+
+    def __init__(self, program: TaggedProgram, sink: CallSink, context: Context) -> None:
+        self._program = program
+        self._sink = sink
+        self._schemas = context.parameters or {}
+        self._value = ValueText()
+        self._buffer = Buffer("")
+        self.flowing: Callable[[str], object] | None = None
+
+    def begin(self, tool: str, after: Place) -> None:
+        """The arguments of a call to this tool begin."""
+        self._after = after
+        self._schema: Any = self._schemas.get(tool)
+        self._frames = [_Frame(ValueForm.MAPPING, after)]
+        self._boundary = _boundary(self._program, after)
+        self._at = _At.BOUNDARY
+        self._complained = self._skipped = False
+        self._ended: Ended | None = None
+
+    @property
+    def expects_marker(self) -> bool:
+        """Whether what may be the start of a marker can be nothing else here."""
+        return self._at is not _At.VALUE
+
+    def read(self, buffer: Buffer, pos: int) -> tuple[int, Ended | None]:
+        """Read on from `pos`, as `ArgumentsReader.read`."""
+        self._buffer = buffer
+        self.flowing = None
+        reads_on = True
+        while reads_on and pos < len(buffer.text):
+            pos, reads_on = _STEPS[self._at](self, pos)
+        if self._at is _At.VALUE and self._value.streams and pos == len(buffer.text):
+            self.flowing = _ends_run(self._value_ends.first_chars)
+        return pos, self._ended
+
+    def _at_boundary(self, pos: int) -> tuple[int, bool]:
+        """Between parameters: the next one, or what follows them all."""
+        text, frame = self._buffer.text, self._frames[-1]
+        start, end, literal = self._here(self._boundary, pos)
+        if start < end and literal is None:
+            return pos, False
+        template = self._program.item if frame.form is ValueForm.LIST else self._program.parameter
+        if literal in template.words:
+            self._take(pos, end, SpanKind.CALL)
+            self._key = self._type = ""
+            return self._arrive(template.words[literal or ""], end)
+        if literal in frame.place.words and len(self._frames) > 1:
+            self._close_frame()
+            self._at, self._place = _At.PLACE, frame.place
+            return pos, True
+        if literal in self._after.scanner.literals:
+            while self._frames:
+                self._close_frame()
+            self._ended = Ended.WHOLE
+            return pos, False
+        blanks = _BLANKS.match(text, pos)
+        if blanks is not None:
+            self._take(pos, blanks.end(), SpanKind.CALL)
+            return blanks.end(), True
+        return self._junk(pos)
+
+    def _junk(self, pos: int) -> tuple[int, bool]:
+        """Text that is no parameter: it is dropped up to the next literal."""
+        found = self._buffer.find(self._boundary, pos + 1)
+        end = len(self._buffer.text) if found is None else found[0]
+        if self._buffer.final and self._buffer.text[pos:] in self._boundary.starts:
+            self._take(pos, len(self._buffer.text), SpanKind.TRUNCATED)
+            return len(self._buffer.text), False
+        self._complain("other text stands between the parameters of a call", pos)
+        self._take(pos, end, SpanKind.DROPPED)
+        return end, True
+
+    def _arrive(self, place: Place, pos: int) -> tuple[int, bool]:
+        """Stand at a place of a parameter's template; at its end the parameter is whole."""
+        self._place = place
+        whole = not place.words and place.hole is None
+        self._at = _At.BOUNDARY if whole else _At.PLACE
+        return pos, True
+
+    def _at_place(self, pos: int) -> tuple[int, bool]:
+        """A literal of the template, or a hole."""
+        place = self._place
+        start, end, literal = self._here(place.own, pos)
+        if start < end and literal is None:
+            return pos, False
+        if literal is not None:
+            self._take(pos, end, SpanKind.CALL)
+            return self._arrive(place.words[literal], end)
+        if place.hole is Hole.VALUE:
+            return self._begin_value(pos)
+        if place.hole is not None:
+            self._at, self._token = _At.HOLE, ""
+            return pos, True
+        blanks = _BLANKS.match(self._buffer.text, pos)
+        if blanks is not None:
+            self._take(pos, blanks.end(), SpanKind.CALL)
+            return blanks.end(), True
+        return self._give_up(pos)
+
+    def _give_up(self, pos: int) -> tuple[int, bool]:
+        """What stands here is not the rest of a parameter."""
+        if not (self._buffer.final and self._buffer.text[pos:] in self._place.own.starts):
+            self._complain("a parameter is not written as the family says", pos)
+        self._at = _At.BOUNDARY
+        return pos, True
+
+    def _in_hole(self, pos: int) -> tuple[int, bool]:
+        """A key or a type: up to the literal after it."""
+        after = self._place.past_hole
+        start, _, literal = self._next(after.scanner, pos)
+        self._take(pos, start, SpanKind.CALL)
+        self._token += self._buffer.text[pos:start]
+        token = self._token.strip(BLANK)
+        fits = len(token) <= MAX_KEY and "\n" not in token
+        if literal is None and fits:
+            return start, False
+        if not fits or literal not in after.words:
+            return self._give_up(start)
+        if self._place.hole is Hole.KEY:
+            self._key = token
+        elif self._place.hole is Hole.TYPE:
+            self._type = token
+        self._at, self._place = _At.PLACE, after
+        return start, True
+
+    def _begin_value(self, pos: int) -> tuple[int, bool]:
+        frame, key = self._frames[-1], self._key
+        self._skipped = frame.skipped or self._to_skip(frame, key, pos)
+        form, types = self._written(key)
+        if not self._skipped:
+            opening = _BRACKETS[frame.form][0] if frame.count == 0 else ", "
+            frame.count += 1
+            named = frame.form is ValueForm.MAPPING
+            self._sink.argument_text(opening + (f"{_json(key)}: " if named else ""))
+        if form in _BRACKETS:
+            self._frames.append(_Frame(form, self._place.past_hole, self._skipped))
+            self._at = _At.BOUNDARY
+            return pos, True
+        written = Written.JSON if form is ValueForm.JSON else Written.TEXT
+        self._value.begin(Written.SKIPPED if self._skipped else written, types)
+        self._value_ends = scanner_of(frozenset(self._place.past_hole.words) | self._beyond())
+        self._at = _At.VALUE_START
+        return pos, True
+
+    def _beyond(self) -> frozenset[str]:
+        """What ends a value that is not closed: the rest of the call, or the end of the turn."""
+        return frozenset(self._after.words) | self._program.turn_ends
+
+    def _to_skip(self, frame: _Frame, key: str, pos: int) -> bool:
+        """Whether a policy drops the parameter."""
+        if frame.form is ValueForm.LIST:
+            return False
+        calls, repeated = self._program.calls, key in frame.keys
+        frame.keys.add(key)
+        if repeated and calls.on_repeated_parameter is OnRepeatedParameter.FIRST:
+            message = f"a call repeats the parameter {shortened(key)!r}; the first one counts"
+            self._diagnose(DiagnosticCode.DUPLICATE_KEY, message, pos)
+            return True
+        if len(self._frames) > 1 or expects_parameter(self._schema, key):
+            return False
+        message = f"the tool has no parameter {shortened(key)!r}"
+        self._diagnose(DiagnosticCode.UNKNOWN_PARAMETER, message, pos)
+        return calls.on_unknown_parameter is OnUnknownParameter.DROP
+
+    def _written(self, key: str) -> tuple[ValueForm, Types]:
+        """How the value is written, and which types it may have."""
+        if self._program.forms:
+            return self._program.forms.get(self._type, ValueForm.RAW), TEXT
+        arguments = self._program.calls.arguments
+        types = parameter_types(self._schema, key)
+        if types is None:
+            types = TEXT if arguments.untyped is Untyped.STRING else ANYTHING
+        values, is_text = arguments.values, JsonType.STRING in types
+        form = values.string if is_text else values.other
+        if form is ValueForm.RAW and not is_text:
+            return form, TEXT
+        return (form if is_text else ValueForm.RAW), types
+
+    def _at_value_start(self, pos: int) -> tuple[int, bool]:
+        """The newline that the template writes before a value."""
+        lead = self._place.lead
+        self._at = _At.VALUE
+        if not lead or not self._buffer.text.startswith(lead, pos):
+            return pos, True
+        self._take(pos, pos + len(lead), SpanKind.CALL)
+        return pos + len(lead), True
+
+    def _in_value(self, pos: int) -> tuple[int, bool]:
+        """The value, up to what closes it."""
+        text = self._buffer.text
+        search = pos
+        while True:
+            found = self._value_ends.find(text, search, final=False)
+            start, end, literal = found or (len(text), len(text), None)
+            if literal is None:
+                return self._value_goes_on(pos, start)
+            verdict = self._verdict(literal, start, end)
+            if verdict is _Verdict.CLOSER:
+                return self._value_read(pos, start, literal)
+            if verdict is _Verdict.UNDECIDED:
+                return self._value_goes_on(pos, start)
+            search = start + 1
+
+    def _value_goes_on(self, pos: int, end: int) -> tuple[int, bool]:
+        """Nothing closes the value yet; from `end` on something may."""
+        text, tail = self._buffer.text, self._place.tail
+        whole = self._buffer.final and end == len(text)
+        if tail and text.endswith(tail, pos, end) and not whole:
+            end -= len(tail)
+        self._more(pos, end)
+        if self._buffer.final and end < len(text):
+            self._take(end, len(text), SpanKind.TRUNCATED)
+            return len(text), False
+        return end, False
+
+    def _verdict(self, literal: str, start: int, end: int) -> _Verdict:
+        """Whether a literal closes the value: only where what follows it may follow."""
+        if not self._real(literal, start):
+            return _Verdict.DATA
+        closers = self._place.past_hole.words
+        following = closers.get(literal) or self._after.words.get(literal)
+        text, final = self._buffer.text, self._buffer.final
+        at_end = _Verdict.CLOSER if final else _Verdict.UNDECIDED
+        if following is None:
+            return at_end if end == len(text) else _Verdict.DATA
+        blanks = _FEW_BLANKS.match(text, end)
+        next_at = end if blanks is None else blanks.end()
+        if next_at == len(text):
+            return at_end
+        found = self._buffer.match(following.scanner, next_at)
+        if found is None:
+            return _Verdict.DATA
+        return _Verdict.UNDECIDED if found[2] is None else _Verdict.CLOSER
+
+    def _real(self, literal: str, start: int) -> bool:
+        marks = self._buffer.marks
+        return marks is None or marks.real(literal, self._buffer.base + start)
+
+    def _value_read(self, pos: int, end: int, closer: str) -> tuple[int, bool]:
+        """The value ends before `end`, where its closer stands, or what follows the call."""
+        tail = self._place.tail
+        tail_at = end - len(tail) if tail and self._buffer.text.endswith(tail, pos, end) else end
+        self._more(pos, tail_at)
+        self._take(tail_at, end, SpanKind.CALL)
+        rest, fits = self._value.end()
+        self._write(rest)
+        if not fits:
+            message = f"the value of {shortened(self._key)!r} is not of its type; it stays text"
+            self._diagnose(DiagnosticCode.MISTYPED_ARGUMENT, message, end)
+        if closer in self._place.past_hole.words:
+            self._at, self._place = _At.PLACE, self._place.past_hole
+            return end, True
+        self._complain("a parameter is not closed", end)
+        self._at = _At.BOUNDARY
+        if closer in self._program.turn_ends:
+            self._ended = Ended.BROKEN
+            return end, False
+        return end, True
+
+    def _more(self, pos: int, end: int) -> None:
+        if end > pos:
+            text = self._buffer.text[pos:end]
+            self._take(pos, end, SpanKind.DROPPED if self._skipped else SpanKind.ARGUMENTS)
+            self._write(self._value.more(text))
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._sink.argument_text(text)
+
+    def _close_frame(self) -> None:
+        """The innermost object or array is whole."""
+        frame = self._frames.pop()
+        if frame.skipped:
+            return
+        brackets = _BRACKETS[frame.form]
+        self._sink.argument_text(brackets if frame.count == 0 else brackets[1])
+
+    def _complain(self, message: str, pos: int) -> None:
+        """Say once in a call that it is not as it should be."""
+        if not self._complained:
+            self._complained = True
+            self._diagnose(DiagnosticCode.MALFORMED_CALL, message, pos)
+
+    def _diagnose(self, code: DiagnosticCode, message: str, pos: int) -> None:
+        self._sink.diagnose(code, message, self._buffer.base + pos)
+
+    def _next(self, scanner: Scanner, pos: int) -> tuple[int, int, str | None]:
+        end = len(self._buffer.text)
+        return self._buffer.find(scanner, pos) or (end, end, None)
+
+    def _here(self, scanner: Scanner, pos: int) -> tuple[int, int, str | None]:
+        return self._buffer.match(scanner, pos) or (pos, pos, None)
+
+    def _take(self, pos: int, end: int, kind: SpanKind) -> None:
+        if end > pos:
+            self._sink.take(self._buffer.text[pos:end], self._buffer.base + pos, kind)
+
+
+@lru_cache(maxsize=256)
+def _ends_run(first_chars: frozenset[str]) -> Callable[[str], object]:
+    """Finds what text in a raw string may not hold, if it is to be its own JSON."""
+    stops = re.escape("".join(sorted(first_chars)))
+    return re.compile(rf'["\\\x00-\x1f{stops}]').search
+
+
+def _boundary(program: TaggedProgram, after: Place) -> Scanner:
+    own = frozenset(program.parameter.words) | frozenset(program.item.words)
+    return scanner_of(own | program.value_closers | after.scanner.literals)
+
+
+def _json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+_STEPS: dict[_At, Callable[[TaggedArguments, int], tuple[int, bool]]] = {
+    _At.BOUNDARY: TaggedArguments._at_boundary,
+    _At.PLACE: TaggedArguments._at_place,
+    _At.HOLE: TaggedArguments._in_hole,
+    _At.VALUE_START: TaggedArguments._at_value_start,
+    _At.VALUE: TaggedArguments._in_value,
+}

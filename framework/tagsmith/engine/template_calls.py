@@ -1,0 +1,338 @@
+"""The `template` call layout: calls as literals with holes, read place by place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from tagsmith.engine.arguments import ArgumentsProgram, Encoding, Ended
+from tagsmith.engine.base import Context
+from tagsmith.engine.buffer import Buffer
+from tagsmith.engine.calls import CallSink
+from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.reader import OVER, Opened, Stop
+from tagsmith.engine.scanner import Scanner, scanner_of
+from tagsmith.engine.spans import SpanKind
+from tagsmith.engine.templates import (
+    Hole,
+    Place,
+    call_closers,
+    call_openers,
+    compile_template,
+    split_template,
+)
+from tagsmith.events import DiagnosticCode
+from tagsmith.spec.models import FamilySpec
+
+MAX_NAME = 256
+"""The longest name or id of a call, in characters: what is longer is no call."""
+
+_BLANKS = re.compile(f"[{BLANK}]+")
+_KINDS = {Hole.NAME: SpanKind.CALL_NAME, Hole.ID: SpanKind.CALL_ID}
+
+
+class _At(Enum):
+    """Where in the region the reader stands."""
+
+    BETWEEN = auto()
+    PLACE = auto()
+    HOLE = auto()
+    ARGUMENTS = auto()
+    TEXT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateProgram:
+    """A family's call templates, compiled.
+
+    `region_markers` are the markers without those of calls. `ids` reads an id that carries the name.
+    """
+
+    root: Place
+    markers: Scanner
+    region_markers: Scanner
+    arguments: ArgumentsProgram
+    writes_ids: bool
+    ids: re.Pattern[str] | None
+    turn_ends: frozenset[str]
+
+    def reader(self, sink: CallSink, context: Context) -> TemplateCalls:
+        """A reader for one generation."""
+        return TemplateCalls(self, sink, context)
+
+
+def compile_template_calls(
+    spec: FamilySpec, markers: Scanner, encodings: Mapping[str, Encoding]
+) -> TemplateProgram:
+    """Compile the templates of a family's calls; `markers` finds what ends a region."""
+    calls = spec.tool_calls
+    assert calls is not None and calls.call is not None, "a template layout has templates"
+    beyond = markers.literals | call_openers(calls)
+    arguments = encodings[calls.arguments.encoding](spec, beyond)
+    return TemplateProgram(
+        root=compile_template(calls.call, starts=arguments.starts, beyond=beyond),
+        markers=markers,
+        region_markers=scanner_of(markers.literals - call_openers(calls) - call_closers(calls)),
+        arguments=arguments,
+        writes_ids=any(Hole.ID in split_template(form) for form in calls.call),
+        ids=None if calls.id.format is None else _id_pattern(calls.id.format),
+        turn_ends=frozenset(spec.tokens.turn_end),
+    )
+
+
+def _id_pattern(form: str) -> re.Pattern[str]:
+    """What reads `functions.{name}:{index}`, also where what stands around the name is missing."""
+    before, _, rest = form.partition("{name}")
+    between, _, after = rest.partition("{index}")
+    index = f"(?P<index>{re.escape(between)}[0-9]+{re.escape(after)})"
+    return re.compile(f"(?:{re.escape(before)})?(?P<name>.+?){index}?", re.DOTALL)
+
+
+class TemplateCalls:
+    """Reads the tool-call regions of one generation; a `CallReader`."""
+
+    # fmt: off
+    __slots__ = (
+        "_arguments", "_at", "_buffer", "_calls_allowed", "_id_read", "_name", "_place", "_program",
+        "_saw_text", "_sink", "_stop", "_token", "_used", "opened",
+    )
+    # fmt: on
+
+    def __init__(self, program: TemplateProgram, sink: CallSink, context: Context) -> None:
+        self._program = program
+        self._sink = sink
+        self._arguments = program.arguments.reader(sink, context)
+        self._calls_allowed = context.calls_allowed
+        self._buffer = Buffer("")
+        self.begin_region(Opened.MARKER)
+
+    def begin_region(self, opened: Opened) -> None:
+        """A region opens."""
+        self._sink.begin_region(opened)
+        self.opened = opened
+        self._at = _At.BETWEEN if self._calls_allowed else _At.TEXT
+        self._place = self._program.root
+        self._token: list[str] = []
+        self._name = ""
+        self._used = self._saw_text = self._id_read = False
+        self._stop: Stop | None = None
+
+    @property
+    def used(self) -> bool:
+        """Whether the region holds anything but blanks so far."""
+        return self._used
+
+    @property
+    def expects_marker(self) -> bool:
+        """Whether what may be the start of a marker can be nothing else here."""
+        if self._at is _At.ARGUMENTS:
+            return self._arguments.expects_marker
+        return self._at is _At.PLACE or (self._at is _At.BETWEEN and not self._saw_text)
+
+    @property
+    def flowing(self) -> Callable[[str], object] | None:
+        """What ends a run of arguments, as in `CallReader`."""
+        if self._at is not _At.ARGUMENTS or not self._sink.flows:
+            return None
+        return self._arguments.flowing
+
+    def cut(self) -> None:
+        """The output ends inside a marker that stands here."""
+        if self._sink.call is None:
+            message = "the output ends inside a tool-call region"
+            self._sink.diagnose(DiagnosticCode.TRUNCATED, message, self._buffer.base)
+
+    def read(self, buffer: Buffer, pos: int) -> tuple[int, Stop | None]:
+        """Read on from `pos`, as `CallReader.read`."""
+        self._buffer, self._stop = buffer, None
+        reads_on = True
+        while reads_on and pos < len(buffer.text):
+            pos, reads_on = _STEPS[self._at](self, pos)
+        return pos, self._stop
+
+    def end_region(self, at: int) -> None:
+        """A marker at offset `at` ends the region."""
+        if self._sink.call is not None:
+            self._sink.break_off(at)
+
+    def finish(self, at: int) -> None:
+        """The output ends at offset `at`, inside the region."""
+        call = self._sink.call
+        if call is None:
+            return
+        # Servers take away the token that ends a turn, also where it ends a call.
+        if call.closed and not self._program.turn_ends.isdisjoint(self._place.words):
+            self._sink.end(at)
+        else:
+            self._sink.cut_off(at)
+
+    def _between(self, pos: int) -> tuple[int, bool]:
+        """Between calls: up to the opener of the next one, or to a marker."""
+        start, end, literal = self._next(self._program.root.scanner, pos)
+        if start > pos:
+            self._other_text(pos, start)
+        if literal is None:
+            return start, False
+        if literal not in self._program.root.words:
+            self._stop = Stop(literal)
+            return start, False
+        self._used, self._saw_text, self._id_read = True, False, False
+        self._sink.begin(self._buffer.base + start, id_known=not self._program.writes_ids)
+        self._sink.mark(self._buffer.base + start, self._buffer.base + end, SpanKind.MARKER)
+        self._token.clear()
+        return self._arrive(self._program.root.words[literal], end)
+
+    def _other_text(self, pos: int, end: int) -> None:
+        """Text between calls: blanks set them apart, anything else is no call."""
+        blanks = _BLANKS.match(self._buffer.text, pos, end)
+        if blanks is not None and not self._saw_text:
+            self._sink.between(blanks.group(), self._buffer.base + pos)
+            pos = blanks.end()
+        rest = self._buffer.text[pos:end]
+        if not rest:
+            return
+        if self._buffer.final and rest in self._program.root.scanner.starts and not self._saw_text:
+            self._sink.mark(self._buffer.base + pos, self._buffer.base + end, SpanKind.TRUNCATED)
+            self.cut()
+            return
+        if not self._saw_text:
+            self._saw_text = self._used = True
+            self._sink.malformed(self._buffer.base + pos)
+        self._sink.leftover(rest, self._buffer.base + pos)
+
+    def _arrive(self, place: Place, pos: int) -> tuple[int, bool]:
+        """Stand at a place of the template; at its end the call is whole."""
+        self._place = place
+        self._at = _At.PLACE
+        if place.words or place.hole is not None:
+            return pos, True
+        self._sink.end(self._buffer.base + pos)
+        return self._leave_call(pos)
+
+    def _leave_call(self, pos: int) -> tuple[int, bool]:
+        self._at = _At.BETWEEN
+        if self.opened is Opened.CALL:
+            self._stop = OVER
+            return pos, False
+        return pos, True
+
+    def _at_place(self, pos: int) -> tuple[int, bool]:
+        """A literal of the template, a hole, or what can be neither."""
+        place, text = self._place, self._buffer.text
+        start, end, literal = self._here(place.scanner, pos)
+        if start < end and literal is None:
+            return pos, False
+        if literal in place.words:
+            self._take(pos, end, SpanKind.CALL)
+            return self._arrive(place.words[literal or ""], end)
+        blanks = _BLANKS.match(text, pos) if literal is None else None
+        if blanks is not None:
+            self._take(pos, blanks.end(), SpanKind.CALL)
+            return blanks.end(), True
+        if place.hole is Hole.ARGUMENTS:
+            return self._begin_arguments(pos)
+        if place.hole is not None and literal is None:
+            self._at = _At.HOLE
+            return pos, True
+        if self._buffer.final and text[pos:] in place.scanner.starts:
+            self._take(pos, len(text), SpanKind.TRUNCATED)
+            return len(text), False
+        return self._break(pos)
+
+    def _break(self, pos: int) -> tuple[int, bool]:
+        """What stands here can be no part of the call."""
+        self._sink.break_off(self._buffer.base + pos)
+        self._saw_text = True
+        return self._leave_call(pos)
+
+    def _in_hole(self, pos: int) -> tuple[int, bool]:
+        """A name, an id, or what is ignored: up to the literal after it."""
+        hole, after = self._place.hole, self._place.past_hole
+        ignored = hole is Hole.IGNORED
+        start, _, literal = self._next(after.own if ignored else after.scanner, pos)
+        if start > pos:
+            self._take(pos, start, SpanKind.CALL if ignored else _KINDS[hole or Hole.NAME])
+            self._token.append(self._buffer.text[pos:start])
+        if literal is None and (ignored or self._may_be_name()):
+            return start, False
+        token = "".join(self._token).strip(BLANK)
+        self._token.clear()
+        self._at, self._place = _At.PLACE, after
+        if not ignored and not (literal in after.leads and self._named(hole, token)):
+            return self._break(start)
+        return start, True
+
+    def _may_be_name(self) -> bool:
+        token = "".join(self._token).strip(BLANK)
+        self._token[:] = [token] if token else []
+        return len(token) <= MAX_NAME and "\n" not in token
+
+    def _named(self, hole: Hole | None, token: str) -> bool:
+        """Use what stands in a hole; False when it can be no name."""
+        if not token or "\n" in token or len(token) > MAX_NAME:
+            return False
+        name: str | None = token
+        if hole is Hole.ID:
+            self._id_read = True
+            carried = None if self._program.ids is None else self._program.ids.fullmatch(token)
+            name = None if carried is None else carried["name"]
+            self._sink.set_id(token if carried is None or carried["index"] else None)
+        if name is not None:
+            self._name = name
+            self._sink.set_name(name)
+        return True
+
+    def _begin_arguments(self, pos: int) -> tuple[int, bool]:
+        if self._program.writes_ids and not self._id_read:
+            self._sink.set_id(None)
+        self._arguments.begin(self._name, self._place.past_hole)
+        self._at = _At.ARGUMENTS
+        return pos, True
+
+    def _in_arguments(self, pos: int) -> tuple[int, bool]:
+        pos, ended = self._arguments.read(self._buffer, pos)
+        if ended is None:
+            return pos, False
+        if ended is Ended.BROKEN:
+            return self._break(pos)
+        self._sink.close_arguments()
+        return self._arrive(self._place.past_hole, pos)
+
+    def _as_text(self, pos: int) -> tuple[int, bool]:
+        """Under `tool_choice="none"`: up to the next marker the region is content."""
+        if self.opened is Opened.CALL and not self._used:
+            _, end, literal = self._here(self._program.root.scanner, pos)
+            self._used = True
+            if literal is not None:
+                return end, True
+        in_region = self.opened is not Opened.CALL
+        scanner = self._program.region_markers if in_region else self._program.markers
+        start, _, literal = self._next(scanner, pos)
+        if start > pos:
+            self._used = True
+            self._sink.unexpected(self._buffer.text[pos:start], self._buffer.base + pos)
+        self._stop = None if literal is None else Stop(literal)
+        return start, False
+
+    def _next(self, scanner: Scanner, pos: int) -> tuple[int, int, str | None]:
+        """The next literal, or the start of one; without either, the end of the text."""
+        end = len(self._buffer.text)
+        return self._buffer.find(scanner, pos) or (end, end, None)
+
+    def _here(self, scanner: Scanner, pos: int) -> tuple[int, int, str | None]:
+        """The literal that stands here, or the start of one; without either, nothing."""
+        return self._buffer.match(scanner, pos) or (pos, pos, None)
+
+    def _take(self, pos: int, end: int, kind: SpanKind) -> None:
+        self._sink.take(self._buffer.text[pos:end], self._buffer.base + pos, kind)
+
+
+_STEPS: dict[_At, Callable[[TemplateCalls, int], tuple[int, bool]]] = {
+    _At.BETWEEN: TemplateCalls._between,
+    _At.PLACE: TemplateCalls._at_place,
+    _At.HOLE: TemplateCalls._in_hole,
+    _At.ARGUMENTS: TemplateCalls._in_arguments,
+    _At.TEXT: TemplateCalls._as_text,
+}
