@@ -224,7 +224,7 @@ def test_a_family_is_immutable() -> None:
     with pytest.raises(FrozenInstanceError):
         family.spec = None  # type: ignore[misc, assignment]
     with pytest.raises(ValueError, match="frozen"):
-        family.spec.tokens.turn_start = "x"
+        family.spec.tokens.turn_start = ("x",)
 
 
 @given(st.data(), families())

@@ -136,7 +136,8 @@ def test_python_words_become_the_nearest_json(word: str, found: str) -> None:
         (f'{{a:{QUOTE}say "\\n"{QUOTE}}}', r'{"a": "say \"\\n\""}'),
         (f"{{{QUOTE}a key{QUOTE} : 1 , filter[name]:2}}", '{"a key": 1, "filter[name]": 2}'),
         ('{"a":"x\\"\\u00e9\\/","b":\'it\\\'s\'}', '{"a": "x\\"é/", "b": "it\'s"}'),
-        ("{a: two words ,b:12:30,c:007,d:None}", '{"a": "two words", "b": "12:30", "c": "007", "d": null}'),
+        ("{a: two words ,b:12:30}", '{"a": "two words", "b": "12:30"}'),
+        ("[007,None,+1]", '["007", null, "+1"]'),
         ("{}", "{}"),
         (f"{QUOTE}{QUOTE}", '""'),
         (f"{{a:{QUOTE}<|{QUOTE}}}", '{"a": "<|"}'),
@@ -151,8 +152,8 @@ def test_bare_keys(text: str, found: str) -> None:
 @both_dialects
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "1, 2", "[1", "[1,,2]", "[,]", "[1}", "{1, 2}", "{'a'}", "{'a': }", "'a", "'a' 'b'", "]"],
-)  # fmt: skip
+    ["", " ", "1, 2", "[1", "[1,,2]", "[,]", "[1}", "{1, 2}", "{'a'}", "{'a': }", "'a", "'a''b'"],
+)
 def test_what_is_no_value(dialect: Dialect, text: str) -> None:
     assert to_json(text, dialect) is None
 
@@ -237,8 +238,9 @@ def test_long_words_are_held_by_the_reader(dialect: Dialect) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "opening"), [(PYTHON, "['"), (PYTHON, "['''"), (BARE, f"{{a:{QUOTE}"), (BARE, '{a:"')]
-)  # fmt: skip
+    ("dialect", "opening"),
+    [(PYTHON, "['"), (PYTHON, "['''"), (BARE, f"{{a:{QUOTE}"), (BARE, '{a:"')],
+)
 @given(text=st.text())
 def test_text_that_flows_is_its_own_json(dialect: Dialect, opening: str, text: str) -> None:
     reader = LiteralReader(dialect)
@@ -261,7 +263,7 @@ def test_nothing_flows_while_text_is_held() -> None:
 
 def test_markers_stop_a_value_outside_of_its_strings() -> None:
     markers = build_scanner(["<|end|>"])
-    assert read(PYTHON, ["['<|end|>', 1<|end|>"], markers) == (12, '["<|end|>"', State.MARKER)
+    assert read(PYTHON, ["['<|end|>', 1<|end|>"], markers) == (13, '["<|end|>"', State.MARKER)
     assert read(BARE, [f"{{a:{QUOTE}<|end|>{QUOTE}<|end|>"], markers)[1] == '{"a": "<|end|>"'
     assert read(PYTHON, ["a<b"], markers) == (3, "", State.MORE)
 

@@ -209,8 +209,10 @@ class Family:
         if prompt is None:
             return ""
         require_text("prompt", prompt)
-        turn_start = self.spec.tokens.turn_start
-        return prompt.rpartition(turn_start)[2] if turn_start else prompt
+        starts = self.spec.tokens.turn_start
+        ends = [prompt.rfind(text) + len(text) for text in starts if text in prompt]
+        return prompt[max(ends, default=0) :]
+
 
     def _sources(
         self,

@@ -64,11 +64,12 @@ def build_reasoning_gate(spec: FamilySpec, tokenizer: Any) -> ReasoningGate:
     def ids(has: Callable[[Meaning], bool]) -> frozenset[int]:
         return frozenset(i for i, marker in known.items() if has(meanings[marker]))
 
-    turn_start = spec.tokens.turn_start
+    # A turn may start with several tokens; those of them that are markers tell it.
+    starts = "\n".join(spec.tokens.turn_start)
     return ReasoningGate(
         starts=ids(lambda meaning: meaning.opens is Region.REASONING),
         ends=ids(lambda meaning: Region.REASONING in meaning.closes),
         other_starts=ids(lambda meaning: meaning.opens in (Region.CONTENT, Region.CALLS)),
-        turn_starts=frozenset(i for i, marker in known.items() if marker == turn_start),
+        turn_starts=frozenset(i for i, marker in known.items() if marker in starts),
         markers=frozenset(known),
     )

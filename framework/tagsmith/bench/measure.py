@@ -13,6 +13,7 @@ from time import perf_counter
 
 from tagsmith.bench.workload import TOOLS, cut, parts_of, prose, write
 from tagsmith.family import Family
+from tagsmith.parser import Parser
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Task:
 
     name: str
     unit: str
-    per_second: float
+    scale: float
     count: int
     run: Callable[[], object]
 
@@ -76,8 +77,7 @@ def measure(tasks: Sequence[Task], baselines: Iterable[str], rounds: int) -> lis
             task.run()
             seconds[task.name].append(perf_counter() - start)
     costs = {
-        task.name: [time * task.per_second / task.count for time in seconds[task.name]]
-        for task in tasks
+        task.name: [time * task.scale / task.count for time in seconds[task.name]] for task in tasks
     }
     units = {task.name: task.unit for task in tasks}
     named = [name for name in baselines if name in units]
@@ -100,14 +100,14 @@ def measure(tasks: Sequence[Task], baselines: Iterable[str], rounds: int) -> lis
 def measure_memory(family: Family, size: int) -> Memory:
     """Stream an answer of about `size` characters, a token at a time."""
     before = _resident()
-    parser, answer = _streamed(family, size)
+    streamed = _streamed(family, size)
     after = _resident()
-    del parser
+    del streamed
     tracemalloc.start()
     try:
         held, _ = tracemalloc.get_traced_memory()
         tracemalloc.reset_peak()
-        parser, answer = _streamed(family, size)
+        _, answer = _streamed(family, size)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -115,7 +115,7 @@ def measure_memory(family: Family, size: int) -> Memory:
     return Memory(answer, peak - held - answer, growth)
 
 
-def _streamed(family: Family, size: int) -> tuple[object, int]:
+def _streamed(family: Family, size: int) -> tuple[Parser, int]:
     """A parser that has read the answer, and how long that was."""
     parser = family.parser(tools=TOOLS)
     count = 0

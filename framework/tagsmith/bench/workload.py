@@ -142,7 +142,9 @@ def _check(family: Family, workload: Workload) -> None:
 
 def is_meant(message: Message, parts: Parts) -> bool:
     """Whether a message says these parts."""
-    found = [(call.name, json.loads(call.arguments)) for call in message.tool_calls if call.complete]
+    found = [
+        (call.name, json.loads(call.arguments)) for call in message.tool_calls if call.complete
+    ]
     expected = [] if parts.arguments is None else [(TOOL_NAME, dict(parts.arguments))]
     texts = (message.reasoning or "", message.content or "")
     return texts == (parts.reasoning, parts.content) and found == expected
@@ -170,7 +172,7 @@ def _call(spec: FamilySpec, arguments: Mapping[str, Any]) -> str:
 
 def _json_call(calls: ToolCalls, arguments: Mapping[str, Any]) -> str:
     keys = calls.keys
-    call = {} if keys.id is None else {keys.id: "0"}
+    call: dict[str, Any] = {} if keys.id is None else {keys.id: "0"}
     call |= {keys.name[0]: TOOL_NAME, keys.arguments[0]: arguments}
     return _json([call] if calls.container is Container.ARRAY else call)
 

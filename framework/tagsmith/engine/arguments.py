@@ -29,7 +29,8 @@ class ArgumentsReader(Protocol):
     """Reads the arguments of one generation's calls, one call after the other.
 
     It hands every character that it passes to `CallSink.take`, and the arguments as JSON text to
-    `CallSink.argument_text`. It never raises on text. `flowing` is as in `CallReader`.
+    `CallSink.argument_text`; where what it reads can be nothing but arguments, it says so with
+    `CallSink.confirm`. It never raises on text. `flowing` is as in `CallReader`.
     """
 
     @property

@@ -67,6 +67,8 @@ class BareKeysArguments:
         end, json_text, state = self._reader.read(buffer, pos)
         if end > pos:
             self._sink.take(buffer.text[pos:end], buffer.base + pos, SpanKind.ARGUMENTS)
+        if self._reader.begun:
+            self._sink.confirm()
         if json_text:
             self._sink.argument_text(json_text)
         if state is State.MORE:

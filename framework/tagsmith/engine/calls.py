@@ -3,6 +3,7 @@ is, what becomes of text that turns out to be no call."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -47,6 +48,7 @@ class OpenCall:
     id: str | None = None
     id_known: bool = False
     name: str | None = None
+    proposed: str | None = None
     announced: bool = False
     fate: _Fate = _Fate.CALL
     closed: bool = False
@@ -73,6 +75,11 @@ class CallSink:
     _around: list[Held] = field(default_factory=list)
     _region_has: _Holds = _Holds.NOTHING
     _opened: Opened = Opened.MARKER
+    _back: TextSink = field(init=False)
+    _settle: Callable[[int], None] | None = None
+
+    def __post_init__(self) -> None:
+        self._back = self.content
 
     def begin(self, at: int, *, id_known: bool) -> None:
         """A call begins at offset `at`; `id_known` where its layout writes no id."""
@@ -86,7 +93,7 @@ class CallSink:
             dropped = call.fate is _Fate.NOTHING
             self.spans.mark(at, at + len(text), SpanKind.DROPPED if dropped else kind)
         if call.fate is _Fate.TEXT:
-            self.content.show(text, at, self.out)
+            self._back.show(text, at, self.out)
         elif not call.announced and at >= 0:
             # What a prompt began, below 0, is not part of the output, and never given back.
             call.raw.append(Held(text, at))
@@ -101,6 +108,16 @@ class CallSink:
         """The tool's name."""
         self._open.name = name
         self._announce_when_ready()
+
+    def propose_name(self, name: str) -> None:
+        """What is the tool's name if this is a call at all, which `confirm` says."""
+        self._open.proposed = name
+
+    def confirm(self) -> None:
+        """It is a call: the name that was proposed is its name."""
+        call = self._open
+        if call.name is None and call.proposed is not None:
+            self.set_name(call.proposed)
 
     def argument_text(self, text: str) -> None:
         """More of the arguments, as JSON text."""
@@ -126,6 +143,7 @@ class CallSink:
 
     def close_arguments(self) -> None:
         """The arguments are whole."""
+        self.confirm()
         self._open.closed = True
 
     def end(self, at: int) -> None:
@@ -162,6 +180,7 @@ class CallSink:
             self._return_raw(call)
             self.call = None
             return
+        self.confirm()
         self.diagnose(DiagnosticCode.TRUNCATED, "the output ends inside a tool call", at)
         drop = call.name is None or self.policies.on_truncated is OnTruncated.DROP
         if call.fate is _Fate.CALL and drop:
@@ -187,7 +206,7 @@ class CallSink:
         """Text of the region that belongs to no call."""
         shown = self.policies.on_malformed is OnMalformed.CONTENT or self._opened is Opened.NOTHING
         if self._give_back and shown:
-            self.content.show(text, at, self.out)
+            self._back.show(text, at, self.out)
         else:
             self.mark(at, at + len(text), SpanKind.DROPPED)
 
@@ -198,6 +217,13 @@ class CallSink:
             message = "a tool-call region under tool_choice none is shown as content"
             self.diagnose(DiagnosticCode.UNEXPECTED_CALL, message, at)
         self.content.show(text, at, self.out)
+
+    def try_region(self, back: TextSink, settle: Callable[[int], None]) -> None:
+        """A region may open, if it holds a call: `settle` is then told where.
+
+        Until then, text that is none goes back to `back`.
+        """
+        self._back, self._settle = back, settle
 
     def begin_region(self, opened: Opened) -> None:
         """A region opens: whether it holds calls or text is not known yet."""
@@ -242,6 +268,7 @@ class CallSink:
         if call.fate is _Fate.TEXT and self._opened is Opened.NOTHING:
             self.malformed(call.at)
         else:
+            self._settled(call.at)
             self._region_has = _Holds.CALLS
         if call.fate is _Fate.TEXT:
             self._show_raw(call)
@@ -253,6 +280,13 @@ class CallSink:
         self._emit(ToolCallStart(self.count, self._id(call), call.name))
         if call.fragments:
             self._emit(ToolCallDelta(self.count, "".join(call.fragments)))
+
+    def _settled(self, at: int) -> None:
+        """The region holds a call, which begins at offset `at`."""
+        settle, self._settle = self._settle, None
+        if settle is not None:
+            self._back = self.content
+            settle(at)
 
     def _fate(self, call: OpenCall, name: str) -> _Fate:
         if name in self.policies.pseudo_tools:
@@ -307,7 +341,7 @@ class CallSink:
     def _show_raw(self, call: OpenCall) -> None:
         for piece in call.raw:
             if call.fate is _Fate.TEXT:
-                self.content.show(piece.text, piece.at, self.out)
+                self._back.show(piece.text, piece.at, self.out)
             else:
                 self.leftover(piece.text, piece.at)
         call.raw.clear()

@@ -17,6 +17,9 @@ from tagsmith.engine.templates import Place
 from tagsmith.spec.models import FamilySpec
 
 
+_JSON_STARTS = '{["'
+
+
 @dataclass(frozen=True, slots=True)
 class JsonProgram:
     """The encoding as every family has it."""
@@ -36,13 +39,13 @@ def json_encoding(spec: FamilySpec, beyond: frozenset[str]) -> JsonProgram:
 class JsonArguments:
     """Reads one JSON value after the other; an `ArgumentsReader`."""
 
-    __slots__ = ("_after", "_begun", "_runs", "_sink", "_token", "_value", "flowing")
+    __slots__ = ("_after", "_begun", "_is_json", "_runs", "_sink", "_token", "_value", "flowing")
 
     def __init__(self, sink: CallSink) -> None:
         self._sink = sink
         self._value = JsonValue()
         self._token: list[str] = []
-        self._begun = False
+        self._begun = self._is_json = False
         self.flowing: Callable[[str], object] | None = None
 
     def begin(self, tool: str, after: Place) -> None:
@@ -55,7 +58,7 @@ class JsonArguments:
     @property
     def expects_marker(self) -> bool:
         """Whether what may be the start of a marker can be nothing else here."""
-        return not (self._begun and self._value.in_string)
+        return not (self._begun and (self._value.in_string or not self._is_json))
 
     def read(self, buffer: Buffer, pos: int) -> tuple[int, Ended | None]:
         """Read on from `pos`, as `ArgumentsReader.read`."""
@@ -64,6 +67,8 @@ class JsonArguments:
             pos, ended = self._before(buffer, pos)
             if not self._begun:
                 return pos, ended
+        if not self._is_json:
+            return self._read_other(buffer, pos)
         start = pos
         first_chars = self._after.scanner.first_chars
         while pos < len(text) and ended is None:
@@ -90,15 +95,35 @@ class JsonArguments:
                 if found[2] is None:
                     return pos, None
                 return pos, Ended.WHOLE if found[2] in self._after.words else Ended.BROKEN
-            if self._value.begin(text, pos, self._runs):
-                self._begun = True
-                return pos, None
             if text[pos] not in BLANK:
-                return pos, Ended.BROKEN
+                return self._begin(text, pos)
             end = run_end(self._runs.blank, text, pos)
             self._sink.take(text[pos:end], buffer.base + pos, SpanKind.CALL)
             pos = end
         return pos, None
+
+    def _begin(self, text: str, pos: int) -> tuple[int, Ended | None]:
+        self._begun = True
+        self._is_json = text[pos] in _JSON_STARTS
+        if self._is_json:
+            self._value.begin(text, pos, self._runs)
+            self._sink.confirm()
+        return pos, None
+
+    def _read_other(self, buffer: Buffer, pos: int) -> tuple[int, Ended | None]:
+        """What is no JSON: all up to what follows the arguments."""
+        found = buffer.find(self._after.scanner, pos)
+        end, _, literal = found or (len(buffer.text), pos, None)
+        text = buffer.text[pos:end]
+        if text:
+            self._sink.take(text, buffer.base + pos, SpanKind.ARGUMENTS)
+            self._token.append(text)
+        leads_on = literal in self._after.words
+        if leads_on or (buffer.final and found is None):
+            self._whole()
+        if literal is None:
+            return end, None
+        return end, Ended.WHOLE if leads_on else Ended.BROKEN
 
     def _pass_on(self, text: str, at: int) -> None:
         if not text:
@@ -110,7 +135,7 @@ class JsonArguments:
             self._token.append(text)
 
     def _whole(self) -> None:
-        if not self._value.nested:
-            literal = "".join(self._token)
+        if not (self._is_json and self._value.nested):
+            literal = "".join(self._token).rstrip(BLANK)
             text = "{}" if literal == "null" else json_object_in(literal) or literal
             self._sink.argument_text(text)

@@ -6,6 +6,7 @@ everything is data; outside one, a marker ends the region. Argument text is pass
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from enum import Enum, auto
 
@@ -21,6 +22,9 @@ from tagsmith.events import DiagnosticCode
 from tagsmith.spec.models import CallKeys
 
 _FENCE = "```"
+_TO_NEXT = re.compile(f"[{re.escape(BETWEEN)}]*")
+_MAX_BETWEEN = 64
+"""How far from a call to the next one, where nothing closes the region of both."""
 
 
 class _At(Enum):
@@ -70,7 +74,7 @@ class JsonCalls:
     # fmt: off
     __slots__ = (
         "_at", "_base", "_brackets", "_buffer", "_calls_allowed", "_calls_seen", "_cut_marker",
-        "_depth", "_final", "_from", "_keys", "_markers", "_name", "_over", "_part",
+        "_depth", "_final", "_from", "_keys", "_markers", "_name", "_other_keys", "_over", "_part",
         "_runs", "_seen", "_sink", "_text_value", "_token", "_undecided", "_used", "_value",
         "_writes_ids", "flowing", "opened",
     )
@@ -84,6 +88,7 @@ class JsonCalls:
         self._writes_ids = keys.id is not None
         if keys.id is not None:
             self._keys[keys.id] = _Part.ID
+        self._other_keys = frozenset(keys.other)
         self._sink = sink
         self._markers = markers
         self._runs = runs_beside(markers.first_chars)
@@ -136,7 +141,9 @@ class JsonCalls:
             if text[pos] in self._markers.first_chars:
                 found = buffer.match(self._markers, pos)
                 if found is not None:
-                    stop = None if found[2] is None else Stop(found[2])
+                    # What stands behind the calls of a region that nothing closes ends it.
+                    ends = OVER if self._after_all and self._at is _At.TOP else Stop(found[2])
+                    stop = None if found[2] is None else ends
                     break
             pos = _STEPS[self._at](self, pos)
             if self._over:
@@ -197,7 +204,12 @@ class JsonCalls:
         if char == _FENCE[0]:
             return self._fence(pos)
         if char in BETWEEN:
-            end = run_end(self._runs.top, self._buffer, pos)
+            alone = char == "]" and self.opened is not Opened.MARKER
+            # The marker itself may hold the bracket that is closed here.
+            closes = alone and self.opened is Opened.MARKER_ALONE
+            if self._after_all and not closes:
+                return self._maybe_over(pos)
+            end = pos + 1 if alone else run_end(self._runs.top, self._buffer, pos)
             self._brackets += self._buffer.count("[", pos, end) - self._buffer.count("]", pos, end)
             return end
         if char == "{":
@@ -213,11 +225,28 @@ class JsonCalls:
             return pos
         return self._begin_leftover(pos)
 
+    @property
+    def _after_all(self) -> bool:
+        """Whether this may be behind the calls of a region that nothing closes."""
+        return self._calls_seen and self.opened is not Opened.MARKER and self._brackets <= 0
+
+    def _maybe_over(self, pos: int) -> int:
+        """Another call comes, or other text."""
+        found = _TO_NEXT.match(self._buffer, pos, pos + _MAX_BETWEEN)
+        end = pos if found is None else found.end()
+        fence = _FENCE[0] if self.opened is Opened.MARKER_ALONE else ""
+        if self._buffer[end : end + 1] in ("{", fence or "{"):
+            self._brackets += self._buffer.count("[", pos, end) - self._buffer.count("]", pos, end)
+            return end
+        self._undecided = end == len(self._buffer) and not self._final
+        self._over = not self._undecided
+        return pos
+
     def _fence(self, pos: int) -> int:
         """A code fence around calls is passed over, with the language that it names."""
         ahead = self._buffer[pos : pos + len(_FENCE)]
-        if ahead == _FENCE:
-            self._at = _At.FENCE
+        if ahead == _FENCE and not (self._after_all and self.opened is Opened.NOTHING):
+            self._at = _At.TOP if self._after_all else _At.FENCE
             return pos + len(_FENCE)
         if _FENCE.startswith(ahead) and not self._final:
             self._undecided = True
@@ -258,7 +287,8 @@ class JsonCalls:
 
     def _key_read(self, end: int) -> None:
         self._cut(end, _Part.STRUCTURE)
-        part = self._keys.get(decode_text(self._take_token()) or "", _Part.OTHER)
+        key = decode_text(self._take_token()) or ""
+        part = self._keys.get(key, _Part.OTHER)
         self._at = _At.COLON
         if part in self._seen:
             self._sink.diagnose(
@@ -269,11 +299,16 @@ class JsonCalls:
             part = _Part.OTHER
         elif part is not _Part.OTHER:
             self._seen.add(part)
-        elif self.opened is Opened.NOTHING and _Part.ARGUMENTS not in self._seen:
+        elif self.opened is Opened.NOTHING and not (key in self._other_keys or self._seen_all):
             self._break(end)
         self._text_value = part
         if part is _Part.ARGUMENTS and self._name is not None:
             self._sink.set_name(self._name)
+
+    @property
+    def _seen_all(self) -> bool:
+        """Whether the object has what makes it a call."""
+        return _Part.ARGUMENTS in self._seen and _Part.NAME in self._seen
 
     def _colon(self, pos: int) -> int:
         if self._buffer[pos] == ":":

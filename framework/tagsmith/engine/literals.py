@@ -127,13 +127,14 @@ class LiteralReader:
     def _string(self, pos: int) -> int:
         form = self._form
         assert form is not None, "inside a string there is a form of it"
-        found = self._buffer.find(form.end, pos)
+        # Also where no text follows, the start of a quote is none of the string.
+        found = form.end.find(self._text, pos, final=False)
         start, end, literal = found or (len(self._text), len(self._text), "")
         if start > pos:
             self._out.append(json_inside(self._text[pos:start]))
         if literal is None:
-            self._undecided = True
-            return start
+            self._undecided = not self._buffer.final
+            return start if self._undecided else end
         if literal == form.quote:
             self._out.append('"')
             self._form = None

@@ -26,6 +26,7 @@ from tagsmith.engine.text import WHITESPACE, TextSink
 from tagsmith.events import Diagnostic, DiagnosticCode, Event, Target
 from tagsmith.sources import Position
 from tagsmith.spec.models import FamilySpec
+from tagsmith.spec.policies import OnOpener
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class NativeProgram:
     spec: FamilySpec
     tables: Tables
     close: CloseReader
+    lead_in: str
+    """What the prompt ends with, where a literal goes on from it into the output."""
     stray_close: CloseReader
     """For a closing tag where no span is open: most likely text, so it is held no longer."""
     calls: CallProgram
@@ -51,8 +54,16 @@ def compile_native(spec: FamilySpec, encodings: Encodings = ENCODINGS) -> Native
         tables=tables,
         close=build_close_reader(suffix, slack=slack, longest=MAX_POSITIONS),
         stray_close=build_close_reader(suffix, slack=slack, longest=slack),
+        lead_in=_lead_in(spec, tables),
         calls=compile_calls(spec, tables.calls, encodings),
     )
+
+
+def _lead_in(spec: FamilySpec, tables: Tables) -> str:
+    for start in spec.tokens.turn_start:
+        if any(len(start) < len(text) and text.startswith(start) for text in tables.meanings):
+            return start
+    return ""
 
 
 class NativeEngine:
@@ -63,7 +74,7 @@ class NativeEngine:
     """
 
     __slots__ = (
-        "_base", "_calls", "_calls_allowed", "_hold", "_marks", "_opening", "_program", "_reader",
+        "_base", "_calls", "_hold", "_marks", "_opening", "_outer", "_program", "_reader",
         "_region", "_region_at", "_sink", "_sinks", "_sources", "_spans", "_steady", "_structural",
         "_unmarked",
     )  # fmt: skip
@@ -90,6 +101,7 @@ class NativeEngine:
         self._structural = tables.text.first.search
         self._region = Region.OUTSIDE
         self._region_at = 0
+        self._outer: Region | None = None
         self._sink = self._sinks[Target(spec.initial_region.value)]
         self._hold = ""
         self._base = 0
@@ -98,6 +110,10 @@ class NativeEngine:
         self._opening: list[Event] = []
         if context.prompt_tail:
             self._follow_prompt(context)
+        elif program.lead_in:
+            self._base = -len(program.lead_in)
+            self._mark_tokens(program.lead_in)
+            self._hold = program.lead_in
 
     def feed(self, text: str) -> list[Event]:
         """Take the next piece of output; every marker's text in it is that marker."""
@@ -207,9 +223,13 @@ class NativeEngine:
     def _read_text(self, buffer: Buffer, pos: int, out: list[Event]) -> tuple[int, bool]:
         """Read up to the next marker and act on it; False when the rest is undecided."""
         text = buffer.text
-        if self._unmarked and self._calls_begin(text, pos):
-            self._change_region(Region.CALLS, buffer.base + pos, buffer.base + pos, out)
-            return pos, True
+        if self._unmarked:
+            start = self._unmarked_calls(text, pos)
+            if start is not None:
+                if start > pos:
+                    self._show(text[pos:start], buffer.base + pos, out)
+                self._try_calls(Opened.NOTHING, buffer.base + start)
+                return start, True
         found = buffer.find(self._program.tables.text, pos)
         start, end, literal = found or (len(text), len(text), None)
         if start > pos:
@@ -220,12 +240,28 @@ class NativeEngine:
             return start, found is None
         return self._act(literal, buffer, start, out)
 
-    def _calls_begin(self, text: str, pos: int) -> bool:
-        """Whether calls without a marker may begin here: the content has not."""
+    def _unmarked_calls(self, text: str, pos: int) -> int | None:
+        """Where calls without a marker may begin, behind blanks, if the content has not begun."""
         content = self._sinks[Target.CONTENT]
         if content.started or content.length or self._calls.count:
             self._unmarked = ""
-        return self._sink is content and text[pos] in self._unmarked
+        start = len(text) - len(text[pos:].lstrip(WHITESPACE))
+        begins = self._sink is content and text[start : start + 1] in self._unmarked
+        return start if begins and start < len(text) else None
+
+    def _try_calls(self, opened: Opened, at: int) -> None:
+        """A call may begin at offset `at`; until it has, the text around it is one stretch."""
+        self._outer = self._region
+        self._region, self._region_at = Region.CALLS, at
+        self._calls.try_region(self._sink, self._settle)
+        self._reader.begin_region(opened)
+
+    def _settle(self, at: int) -> None:
+        """It is a call: the text before it has ended."""
+        self._outer = None
+        self._end_stretch(at, self._calls.out)
+        self._sink = self._sinks[Target.CONTENT]
+        self._sink.begin_stretch(after_region=True)
 
     def _act(
         self, literal: str, buffer: Buffer, start: int, out: list[Event]
@@ -235,6 +271,9 @@ class NativeEngine:
         end = start + len(literal)
         if meaning.role is Role.CITATION_CLOSE:
             return self._close_citation(buffer, start, end, out)
+        if meaning.opens not in (None, Region.REASONING) and self._keeps_openers:
+            self._show(literal, buffer.base + start, out)
+            return end, True
         if meaning.role is Role.CITATION_OPEN:
             self._open_citation(start, end, out)
         else:
@@ -246,11 +285,18 @@ class NativeEngine:
         pos, stop = self._reader.read(buffer, pos)
         if stop is None:
             return pos, pos == len(buffer.text)
-        if stop.marker is None:
-            at = buffer.base + pos
+        at = buffer.base + pos
+        if self._outer is not None:
+            self._end_calls(at)
+        if self._outer is not None:
+            self._region, self._outer = self._outer, None
+        elif stop.marker is None:
             self._change_region(Region.OUTSIDE, at, at, out)
-            return pos, True
-        return self._act(stop.marker, buffer, pos, out)
+        return (pos, True) if stop.marker is None else self._act(stop.marker, buffer, pos, out)
+
+    def _end_calls(self, at: int) -> None:
+        self._reader.end_region(at)
+        self._calls.end_region(at)
 
     def _marker(self, marker: str, at: int, out: list[Event]) -> None:
         """Act on a marker that stands at offset `at`."""
@@ -258,7 +304,9 @@ class NativeEngine:
         end = at + len(marker)
         hidden = meaning.role is Role.HIDDEN
         self._mark(at, end, SpanKind.HIDDEN if hidden else SpanKind.MARKER)
-        if meaning.opens is not None:
+        if meaning.role is Role.CALL and self._region is not Region.CALLS:
+            self._try_calls(meaning.opened, at)
+        elif meaning.opens is not None:
             if not self._echoes(meaning):
                 begins = at if meaning.role is Role.CALL else end
                 self._change_region(meaning.opens, at, begins, out, meaning.opened)
@@ -275,6 +323,14 @@ class NativeEngine:
             return False
         return not (self._region is Region.CALLS and self._reader.used)
 
+    @property
+    def _keeps_openers(self) -> bool:
+        """Whether the openers of other regions are text here: in reasoning that says so."""
+        markers = self._program.spec.tag_style.reasoning
+        if markers is None or markers.on_opener is OnOpener.END:
+            return False
+        return self._open_region() is Region.REASONING
+
     def _open_region(self) -> Region:
         """The region, where text that no marker opened counts as a region of its kind."""
         if self._region is not Region.OUTSIDE:
@@ -290,8 +346,7 @@ class NativeEngine:
         opened: Opened = Opened.NOTHING,
     ) -> None:
         if self._region is Region.CALLS:
-            self._reader.end_region(at)
-            self._calls.end_region(at)
+            self._end_calls(at)
         self._end_stretch(at, out)
         self._enter(region, end, opened)
 
@@ -358,7 +413,10 @@ class NativeEngine:
         if scout._region is Region.CALLS:
             # A call that the prompt began belongs to this turn; its text has no offset in it.
             begun = tail[scout._region_at :]
-            self._enter(Region.CALLS, 0, scout._reader.opened)
+            if scout._outer is None:
+                self._enter(Region.CALLS, 0, scout._reader.opened)
+            else:
+                self._try_calls(scout._reader.opened, 0)
             self._base = -len(begun)
             self._opening = self._run(begun, final=True)
             self._base = 0

@@ -174,54 +174,49 @@ class PythonicCalls:
             sink.take(text, at, _KINDS[part])
 
     @property
-    def _lists_must_prove(self) -> bool:
-        """Whether a list that begins here may as well be text."""
-        return self.opened is Opened.NOTHING or (self._called and self._may_end)
-
-    @property
     def _may_end(self) -> bool:
-        """Whether the region may end without a marker."""
+        """Whether the region may end without a marker: what is no call is then no part of it."""
         return self.opened is not Opened.MARKER
 
     def _top(self, pos: int) -> int:
         """Between calls."""
         char = self._source[pos]
-        if char == "[" and self._lists_must_prove:
+        if char in BETWEEN and not (char == "[" and self._may_end):
+            run = self._runs.between_lists if self._may_end else self._runs.between
+            end = run_end(run, self._source, pos)
+            brackets = self._source.count("[", pos, end) - self._source.count("]", pos, end)
+            self._brackets += brackets
+            return end
+        if self._may_end and not self._opens_call(pos):
+            return self._end_without_marker(pos)
+        if char == "[":
             self._listed = True
             self._brackets += 1
-            return self._begin(pos, pos + 1)
-        if char in BETWEEN:
-            run = self._runs.between_lists if self._lists_must_prove else self._runs.between
-            end = run_end(run, self._source, pos)
-            opened = self._source.count("[", pos, end)
-            self._listed = self._listed or opened > 0
-            self._brackets += opened - self._source.count("]", pos, end)
-            return end
-        if self._may_end and self._called and self._listed and self._brackets <= 0:
-            self._over = True
-            return pos
-        return self._begin(pos, pos)
-
-    def _begin(self, pos: int, name: int) -> int:
-        """What may be a call begins at `pos`, with its name or with the bracket before it."""
+            return pos + 1
         self._used = True
-        self._cut(pos, _Part.STRUCTURE)
+        self._cut(pos, _Part.NAME)
         self._sink.begin(self._base + pos, id_known=True)
         self._keys.clear()
-        self._token.clear()
         self._at = PythonicCalls._name
-        return name
+        return self._name(pos)
+
+    def _opens_call(self, pos: int) -> bool:
+        """Whether a call begins here, or may do so if more text comes."""
+        if self._listed and self._brackets <= 0 and self._source[pos] != "[":
+            return False
+        found = find_opening(self._source, pos)
+        self._undecided = found.goes_on and not self._buffer.final
+        if self._undecided or self.opened is not Opened.NOTHING:
+            return self._undecided or found.name is not None
+        tools = self._sink.tool_names
+
+    def _end_without_marker(self, pos: int) -> int:
+        if self._undecided:
+            return pos
 
     def _name(self, pos: int) -> int:
-        char = self._source[pos]
-        if not self._token and char in BLANK:
-            return self._pass_blank(pos)
-        if not self._token and self._lists_must_prove and not (char.isalpha() or char == "_"):
-            return self._fail(pos)
-        run = self._runs.identifier if self._lists_must_prove else self._runs.word
-        end = run_end(run, self._source, pos)
+        end = run_end(self._runs.word, self._source, pos)
         if end > pos:
-            self._cut(pos, _Part.NAME)
             self._token.append(self._source[pos:end])
         else:
             self._cut(pos, _Part.STRUCTURE)
@@ -231,10 +226,9 @@ class PythonicCalls:
     def _parenthesis(self, pos: int) -> int:
         if not self._token or self._source[pos] != "(":
             return self._blank_or_fail(pos)
-        self._name_read = "".join(self._token)
+        self._sink.set_name("".join(self._token))
+        self._called = True
         self._token.clear()
-        if self.opened is not Opened.NOTHING or self._sink.tool_names is not None:
-            self._announce()
         self._cut(pos + 1, _Part.ARGUMENTS)
         self._at = PythonicCalls._keyword
         return pos + 1

@@ -63,9 +63,7 @@ class Tables:
 def marker_meanings(spec: FamilySpec) -> dict[str, Meaning]:
     """Every marker that may be a token of its own, or hold some, with what it does."""
     meanings = dict.fromkeys(spec.tokens.hidden, HIDDEN)
-    meanings |= dict.fromkeys(spec.tokens.turn_end, HIDDEN)
-    if spec.tokens.turn_start is not None:
-        meanings[spec.tokens.turn_start] = HIDDEN
+    meanings |= dict.fromkeys([*spec.tokens.turn_start, *spec.tokens.turn_end], HIDDEN)
     for region, pair in _pairs(spec):
         opened = Opened.MARKER_ALONE if pair.end is None else Opened.MARKER
         meanings[pair.start] = Meaning(Role.OPEN, region, opened)

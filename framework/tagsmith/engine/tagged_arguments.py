@@ -127,7 +127,7 @@ class TaggedArguments:
 
     # fmt: off
     __slots__ = (
-        "_after", "_at", "_boundary", "_buffer", "_complained", "_ended", "_frames", "_key",
+        "_after", "_at", "_begun", "_boundary", "_buffer", "_complained", "_ended", "_frames", "_key",
         "_place", "_program", "_schema", "_schemas", "_sink", "_skipped", "_token", "_type",
         "_value", "_value_ends", "flowing",
     )
@@ -148,7 +148,7 @@ class TaggedArguments:
         self._frames = [_Frame(ValueForm.MAPPING, after)]
         self._boundary = _boundary(self._program, after)
         self._at = _At.BOUNDARY
-        self._complained = self._skipped = False
+        self._begun = self._complained = self._skipped = False
         self._ended: Ended | None = None
 
     @property
@@ -177,6 +177,8 @@ class TaggedArguments:
         if literal in template.words:
             self._take(pos, end, SpanKind.CALL)
             self._key = self._type = ""
+            self._begun = True
+            self._sink.confirm()
             return self._arrive(template.words[literal or ""], end)
         if literal in frame.place.words and len(self._frames) > 1:
             self._close_frame()
@@ -200,6 +202,9 @@ class TaggedArguments:
         if self._buffer.final and self._buffer.text[pos:] in self._boundary.starts:
             self._take(pos, len(self._buffer.text), SpanKind.TRUNCATED)
             return len(self._buffer.text), False
+        if not self._begun:
+            self._ended = Ended.BROKEN
+            return pos, False
         self._complain("other text stands between the parameters of a call", pos)
         self._take(pos, end, SpanKind.DROPPED)
         return end, True

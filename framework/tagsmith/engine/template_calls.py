@@ -47,12 +47,14 @@ class _At(Enum):
 class TemplateProgram:
     """A family's call templates, compiled.
 
-    `region_markers` are the markers without those of calls. `ids` reads an id that carries the name.
+    `region_markers` are the markers without those of calls, `hidden` those that are never shown,
+    though they may be part of a call. `ids` reads an id that carries the name.
     """
 
     root: Place
     markers: Scanner
     region_markers: Scanner
+    hidden: frozenset[str]
     arguments: ArgumentsProgram
     writes_ids: bool
     ids: re.Pattern[str] | None
@@ -70,11 +72,14 @@ def compile_template_calls(
     calls = spec.tool_calls
     assert calls is not None and calls.call is not None, "a template layout has templates"
     beyond = markers.literals | call_openers(calls)
+    hidden = frozenset(spec.tokens.hidden)
+    of_calls = call_openers(calls) | call_closers(calls)
     arguments = encodings[calls.arguments.encoding](spec, beyond)
     return TemplateProgram(
         root=compile_template(calls.call, starts=arguments.starts, beyond=beyond),
         markers=markers,
-        region_markers=scanner_of(markers.literals - call_openers(calls) - call_closers(calls)),
+        region_markers=scanner_of(markers.literals - of_calls | hidden),
+        hidden=hidden,
         arguments=arguments,
         writes_ids=any(Hole.ID in split_template(form) for form in calls.call),
         ids=None if calls.id.format is None else _id_pattern(calls.id.format),
@@ -162,11 +167,14 @@ class TemplateCalls:
         call = self._sink.call
         if call is None:
             return
-        # Servers take away the token that ends a turn, also where it ends a call.
-        if call.closed and not self._program.turn_ends.isdisjoint(self._place.words):
-            self._sink.end(at)
-        else:
+        if not call.closed:
             self._sink.cut_off(at)
+            return
+        # Servers take away the token that ends a turn, also where it ends a call.
+        if self._program.turn_ends.isdisjoint(self._place.words):
+            message = "the output ends before the end of a tool call"
+            self._sink.diagnose(DiagnosticCode.TRUNCATED, message, at)
+        self._sink.end(at)
 
     def _between(self, pos: int) -> tuple[int, bool]:
         """Between calls: up to the opener of the next one, or to a marker."""
@@ -281,7 +289,10 @@ class TemplateCalls:
             self._sink.set_id(token if carried is None or carried["index"] else None)
         if name is not None:
             self._name = name
-            self._sink.set_name(name)
+            self._sink.propose_name(name)
+            # Outside of a region a name alone may be prose; what comes after it decides.
+            if self.opened is not Opened.CALL:
+                self._sink.confirm()
         return True
 
     def _begin_arguments(self, pos: int) -> tuple[int, bool]:
@@ -309,10 +320,13 @@ class TemplateCalls:
                 return end, True
         in_region = self.opened is not Opened.CALL
         scanner = self._program.region_markers if in_region else self._program.markers
-        start, _, literal = self._next(scanner, pos)
+        start, end, literal = self._next(scanner, pos)
         if start > pos:
             self._used = True
             self._sink.unexpected(self._buffer.text[pos:start], self._buffer.base + pos)
+        if literal in self._program.hidden:
+            self._sink.mark(self._buffer.base + start, self._buffer.base + end, SpanKind.HIDDEN)
+            return end, True
         self._stop = None if literal is None else Stop(literal)
         return start, False
 

@@ -118,8 +118,8 @@ def _marked(spec: FamilySpec) -> Iterator[_Marked]:
     if spec.citations:
         path = ("citations", "markup", "open")
         yield _Marked(path, spec.citations.markup.open, _Role.CITATION)
-    if spec.tokens.turn_start:
-        yield _Marked(("tokens", "turn_start"), spec.tokens.turn_start, _Role.TURN_START)
+    for index, marker in enumerate(spec.tokens.turn_start):
+        yield _Marked(("tokens", "turn_start", index), marker, _Role.TURN_START)
     for index, marker in enumerate(spec.tokens.turn_end):
         yield _Marked(("tokens", "turn_end", index), marker, _Role.TURN_END)
     for index, marker in enumerate(spec.tokens.hidden):

@@ -16,6 +16,7 @@ from tagsmith.spec.policies import (
     Join,
     MelodyPreset,
     OnMalformed,
+    OnOpener,
     OnOutsideRegion,
     OnRepeatedParameter,
     OnTruncated,
@@ -76,7 +77,7 @@ class Melody(SpecModel):
 class Tokens(SpecModel):
     """Tokens that frame a turn."""
 
-    turn_start: Marker | None = None
+    turn_start: OneOrMore = ()
     """Opens the model's own turn: nothing before the last one belongs to this output."""
     turn_end: OneOrMore = ()
     """Ends the model's own turn: where a server stops generating."""
@@ -105,10 +106,17 @@ class Markers(MarkerPair):
         return (self, *self.also)
 
 
+class ReasoningMarkers(Markers):
+    """The markers around reasoning."""
+
+    on_opener: OnOpener = OnOpener.END
+    """What the opener of another region is inside reasoning that is not closed."""
+
+
 class TagStyle(SpecModel):
     """The markers of the family's regions."""
 
-    reasoning: Markers | None = None
+    reasoning: ReasoningMarkers | None = None
     """Around reasoning; absent where the family does not reason in the open."""
     content: tuple[MarkerPair, ...] = ()
     """Around what the user reads: every wrapper the family writes, the usual one first."""
@@ -125,6 +133,9 @@ class CallKeys(SpecModel):
     """The tool's name."""
     arguments: OneOrMore = ("arguments",)
     """The arguments object."""
+    other: tuple[NonEmpty, ...] = ()
+    """Other keys, which change nothing. Where no marker opened the region, a key that is none of
+    these before the arguments says that the object is no call."""
 
 
 class CallId(SpecModel):

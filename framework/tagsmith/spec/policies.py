@@ -46,6 +46,13 @@ class Unmarked(StrEnum):
     AT_START = "at-start"
 
 
+class OnOpener(StrEnum):
+    """What the opener of another region is inside reasoning: its end, or text."""
+
+    END = "end"
+    TEXT = "text"
+
+
 class OnOutsideRegion(StrEnum):
     """What the opener of a call is where no region was opened before it.
 

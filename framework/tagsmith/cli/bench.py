@@ -1,0 +1,121 @@
+"""`tagsmith bench`: what reading a family's output costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tagsmith.cli.common import (
+    echo_json,
+    echo_table,
+    fail,
+    families_option,
+    family_option,
+    format_option,
+    pick_family,
+)
+
+if TYPE_CHECKING:
+    from tagsmith.bench.contenders import VllmNames
+    from tagsmith.bench.measure import Figure, Memory
+    from tagsmith.bench.report import Report
+
+_MEGABYTE = 1e6
+
+
+@click.command()
+@family_option
+@families_option
+@click.option(
+    "--vllm",
+    "vllm_parsers",
+    metavar="REASONING,TOOLS",
+    help="Measure vLLM's parsers of these names, too.",
+)
+@click.option(
+    "--rounds", type=click.IntRange(min=1), help="How often each figure is taken.  [default: 30]"
+)
+@click.option("--quick", is_flag=True, help="One round of little: to see that it runs.")
+@format_option("text", "json")
+def command(
+    family: str,
+    model: str | None,
+    families: tuple[str, ...],
+    vllm_parsers: str | None,
+    rounds: int | None,
+    quick: bool,
+    output_format: str,
+) -> None:
+    """Measure what reading a family's output costs, beside a floor and beside other parsers.
+
+    All is measured in one run, in turns. docs/performance.md says what the figures mean.
+
+    \b
+    Example:
+      tagsmith bench --family Cohere2ForCausalLM
+    """
+    from tagsmith.bench.report import QUICK, Profile, run
+
+    found = pick_family(family, families, model)
+    profile = QUICK if quick else Profile()
+    if rounds is not None:
+        profile = replace(profile, rounds=rounds)
+    report = run(found, profile, _vllm_names(vllm_parsers))
+    if output_format == "json":
+        echo_json(report.to_dict())
+    else:
+        _echo_text(report)
+
+
+def _vllm_names(option: str | None) -> VllmNames | None:
+    from tagsmith.bench.contenders import VllmNames
+
+    if option is None:
+        return None
+    reasoning, _, tools = option.partition(",")
+    if not reasoning or not tools:
+        fail("--vllm: give two names, REASONING,TOOLS, as vLLM's own options take them")
+    return VllmNames(reasoning, tools)
+
+
+def _echo_text(report: Report) -> None:
+    machine, size = report.machine, report.workload
+    click.echo(f"{report.family}, rounds: {report.rounds}")
+    click.echo(f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}")
+    click.echo(", ".join(f"{name} {version}" for name, version in report.versions.items()))
+    click.echo(
+        f"an output of {size['characters']} characters in {size['deltas']} deltas: "
+        f"{size['reasoning_tokens']} reasoning, {size['content_tokens']} answer, "
+        f"{size['arguments_tokens']} argument tokens\n"
+    )
+    compared = {name for figure in report.figures for name in figure.against}
+    baselines = [figure.name for figure in report.figures if figure.name in compared]
+    echo_table([_row(figure, baselines) for figure in report.figures])
+    click.echo()
+    click.echo(_memory_line(report.memory))
+    for name, reason in report.not_measured.items():
+        click.echo(f"{name} is not measured: {reason}")
+
+
+def _row(figure: Figure, baselines: list[str]) -> dict[str, Any]:
+    row = {
+        "measured": figure.name,
+        "best": f"{figure.best:.3f}",
+        "median": f"{figure.median:.3f}",
+        "unit": figure.unit,
+    }
+    for name in baselines:
+        times = figure.against.get(name)
+        row[f"x {name}"] = "" if times is None else f"{times:.2f}"
+    return row
+
+
+def _memory_line(memory: Memory) -> str:
+    growth = memory.resident_growth
+    resident = "" if growth is None else f", resident memory grew by {growth / _MEGABYTE:.2f} MB"
+    return (
+        f"streaming an answer of {memory.answer / _MEGABYTE:.2f} MB: at the peak "
+        f"{memory.peak_above_answer / _MEGABYTE:.2f} MB above its own size{resident}"
+    )

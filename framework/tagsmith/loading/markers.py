@@ -1,0 +1,183 @@
+"""Whether each marker has one role, and stands out from what is written around it."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from tagsmith.codes import Code
+from tagsmith.engine.tables import calls_stand_anywhere
+from tagsmith.engine.templates import Hole, split_template
+from tagsmith.loading.nodes import Path, dotted
+from tagsmith.loading.subject import Finding, Subject
+from tagsmith.spec.models import MarkerPair, Markers
+from tagsmith.spec.policies import CallLayout
+
+
+class _Role(Enum):
+    """What a marker does."""
+
+    OPENER = auto()
+    CLOSER = auto()
+    CALL_OPENER = auto()
+    CALL_CLOSER = auto()
+    CITATION = auto()
+    TURN_START = auto()
+    TURN_END = auto()
+    HIDDEN = auto()
+
+
+_MAY_SHARE = {
+    frozenset((_Role.CLOSER,)),
+    frozenset((_Role.CLOSER, _Role.TURN_END)),
+    frozenset((_Role.CALL_CLOSER, _Role.CLOSER)),
+    frozenset((_Role.CALL_CLOSER, _Role.TURN_END)),
+    frozenset((_Role.CALL_CLOSER, _Role.HIDDEN)),
+    frozenset((_Role.TURN_START, _Role.HIDDEN)),
+    frozenset((_Role.TURN_END, _Role.HIDDEN)),
+}
+"""Roles that one marker may have together; no other two."""
+
+_JSON_SIGNS = '[]{},:"'
+_POSITION_SIGNS = f"[],:{string.digits}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """A marker, its role, and where it stands."""
+
+    path: Path
+    marker: str
+    role: _Role
+
+
+def one_role_each(subject: Subject) -> Iterator[Finding]:
+    """No marker has two roles that do not go together."""
+    held: dict[str, list[_Marked]] = {}
+    for marked in _marked(subject):
+        holders = held.setdefault(marked.marker, [])
+        for holder in holders:
+            if frozenset((holder.role, marked.role)) not in _MAY_SHARE:
+                yield _clash(holder, marked)
+                break
+        holders.append(marked)
+
+
+def calls_in_their_region(subject: Subject) -> Iterator[Finding]:
+    """The markers of the tool-call region are not written again in each call."""
+    if subject.spec.tag_style.tool_calls is None:
+        return
+    region = ("tag_style", "tool_calls")
+    around = {
+        marker: dotted((*path, key))
+        for path, pair in _spellings(region, subject.spec.tag_style.tool_calls)
+        for key, marker in (("start", pair.start), ("end", pair.end))
+    }
+    # Where calls stand anywhere, an opener that clashes is told by its role.
+    told = {_Role.CALL_OPENER} if calls_stand_anywhere(subject.spec) else set()
+    for call in _call_literals(subject):
+        if call.marker in around and call.role not in told:
+            what = (
+                f"{dotted(call.path)}: '{call.marker}' is {around[call.marker]} already, which "
+                "stands around all calls; remove it from the call, or remove tag_style.tool_calls "
+                "if each call has it"
+            )
+            yield Finding(Code.DUPLICATE_MARKER, call.path, what)
+
+
+def markers_stand_out(subject: Subject) -> Iterator[Finding]:
+    """No marker is made of nothing but the signs that are written around it."""
+    for path, marker in _literals(subject):
+        if _made_of(_JSON_SIGNS, marker):
+            around = "JSON is written with"
+        elif subject.spec.citations and _made_of(_POSITION_SIGNS, marker):
+            around = "the positions of citations are written with"
+        else:
+            continue
+        what = f"{dotted(path)}: {marker!r} is nothing but signs that {around}; use a marker"
+        yield Finding(Code.UNUSABLE_MARKER, path, f"{what} that stands out")
+
+
+def _marked(subject: Subject) -> Iterator[_Marked]:
+    spec = subject.spec
+    for path, pair in _regions(subject):
+        yield _Marked((*path, "start"), pair.start, _Role.OPENER)
+        if pair.end is not None:
+            yield _Marked((*path, "end"), pair.end, _Role.CLOSER)
+    if calls_stand_anywhere(spec):
+        yield from _call_literals(subject)
+    if spec.citations:
+        path = ("citations", "markup", "open")
+        yield _Marked(path, spec.citations.markup.open, _Role.CITATION)
+    if spec.tokens.turn_start:
+        yield _Marked(("tokens", "turn_start"), spec.tokens.turn_start, _Role.TURN_START)
+    for end in subject.listed(("tokens", "turn_end"), spec.tokens.turn_end):
+        yield _Marked(end.path, end.text, _Role.TURN_END)
+    for index, marker in enumerate(spec.tokens.hidden):
+        yield _Marked(("tokens", "hidden", index), marker, _Role.HIDDEN)
+
+
+def _regions(subject: Subject) -> Iterator[tuple[Path, MarkerPair]]:
+    style = subject.spec.tag_style
+    if style.reasoning:
+        yield from _spellings(("tag_style", "reasoning"), style.reasoning)
+    for index, pair in enumerate(style.content):
+        yield ("tag_style", "content", index), pair
+    if style.tool_calls:
+        yield from _spellings(("tag_style", "tool_calls"), style.tool_calls)
+
+
+def _spellings(path: Path, markers: Markers) -> Iterator[tuple[Path, MarkerPair]]:
+    yield path, markers
+    for index, pair in enumerate(markers.also):
+        yield (*path, "also", index), pair
+
+
+def _call_literals(subject: Subject) -> Iterator[_Marked]:
+    """What calls begin and end with: each literal once, at the first form that has it."""
+    calls = subject.spec.tool_calls
+    if calls is None or calls.layout is not CallLayout.TEMPLATE:
+        return
+    found: dict[tuple[str, _Role], _Marked] = {}
+    for form in subject.listed(("tool_calls", "call"), calls.call):
+        steps = split_template(form.text)
+        for step, role in [(steps[:1], _Role.CALL_OPENER), (steps[1:][-1:], _Role.CALL_CLOSER)]:
+            for literal in step:
+                if not isinstance(literal, Hole):
+                    found.setdefault((literal, role), _Marked(form.path, literal, role))
+    yield from found.values()
+
+
+def _made_of(signs: str, marker: str) -> bool:
+    return all(char in signs or char.isspace() for char in marker)
+
+
+def _literals(subject: Subject) -> Iterator[tuple[Path, str]]:
+    """Every text that a parser looks for, and where it stands."""
+    yield from ((marked.path, marked.marker) for marked in _marked(subject))
+    if subject.spec.citations:
+        for part in subject.spec.citations.markup.close_parts:
+            yield ("citations", "markup", "close"), part
+
+
+def _clash(holder: _Marked, marked: _Marked) -> Finding:
+    first = _IN_CALL.get(holder.role, "{}").format(dotted(holder.path))
+    if holder.role is marked.role is _Role.OPENER:
+        what = f"'{marked.marker}' is {first} already; each region needs an opener of its own"
+        return Finding(Code.SAME_OPENER, marked.path, what)
+    if holder.path[:-1] == marked.path[:-1] and marked.role is _Role.CLOSER:
+        what = f"'{marked.marker}' opens and closes one region; a region needs two markers"
+        return Finding(Code.OPENER_IS_CLOSER, marked.path, what)
+    what = f"'{marked.marker}' is {first} already; a marker has one role"
+    return Finding(Code.DUPLICATE_MARKER, marked.path, what)
+
+
+_IN_CALL = {_Role.CALL_OPENER: "what {} begins with", _Role.CALL_CLOSER: "what {} ends with"}
+
+CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
+    one_role_each,
+    calls_in_their_region,
+    markers_stand_out,
+)
