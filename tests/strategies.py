@@ -4,32 +4,27 @@ noise, for the property tests of the laws."""
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from hypothesis import strategies as st
 
 import tagsmith
+from tagsmith.engine.templates import Hole, split_template
+from tagsmith.registry import default_registry
+from tagsmith.spec.policies import CallLayout
+from tagsmith.testing.writing import write_call
 
-FAMILIES = [
-    "cohere-command-a",
-    "cohere-command-a-vision",
-    "cohere-command-a-plus",
-    "cohere-north",
-]
-
-CALL = {"tool_call_id": "0", "tool_name": "f", "parameters": {"a": "x", "o": {"k": [1, "]}"]}}}
+FAMILIES = sorted(default_registry().ids())
+ARGUMENTS = {"a": "x", "o": {"k": [1, "]}"]}}
 JSON_FRAGMENTS = [
-    json.dumps(CALL),
-    f"[{json.dumps(CALL)}, {json.dumps({**CALL, 'tool_call_id': '1'})}]",
-    '{"tool_name": "g", "parameters": {',
-    '"tool_call_id":',
-    '"tool_name": "h"',
-    '"parameters":',
     *'[]{}",:\\',
     "null",
     "12",
-    '{"a": "<|END_ACTION|>"}',
+    '{"a": 1}',
+    '{"a": "',
 ]
+PYTHON_FRAGMENTS = ["[f(", "a=", "'x'", '"', "'", "(", ")", "=", "True", "g()", "f", "{'k': [1]}"]
 CITATION_FRAGMENTS = [
     "<co>",
     "</co: 0:[1]>",
@@ -55,8 +50,16 @@ NOISE = [
     "<|START_",
     "_TEXT|>",
     "\x00",
+    "f",
+    ";",
 ]
-TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in "fg"]
+TOOLS = [
+    {"type": "function", "function": {"name": name, "parameters": parameters}}
+    for name, parameters in [
+        ("f", {}),
+        ("g", {"type": "object", "properties": {"a": {"type": ["integer", "string", "null"]}}}),
+    ]
+]
 
 
 def families() -> st.SearchStrategy[tagsmith.Family]:
@@ -64,33 +67,52 @@ def families() -> st.SearchStrategy[tagsmith.Family]:
     return st.sampled_from([tagsmith.get_family(name) for name in FAMILIES])
 
 
+@lru_cache(maxsize=64)
+def fragments(family: tagsmith.Family) -> list[str]:
+    """What this family's outputs are made of: its markers, whole calls, and pieces of calls."""
+    spec = family.spec
+    parts = [*family.markers, *NOISE, *JSON_FRAGMENTS]
+    if spec.citations is not None:
+        parts += CITATION_FRAGMENTS
+    calls = spec.tool_calls
+    if calls is None:
+        return parts
+    parts += [write_call(spec, name, ARGUMENTS, i) for i, name in enumerate(("f", "f", "h"))]
+    parts.append(write_call(spec, "g", {}))
+    if calls.layout is CallLayout.PYTHONIC:
+        parts += PYTHON_FRAGMENTS
+    if calls.layout is CallLayout.JSON:
+        keys = [calls.keys.id, *calls.keys.name, *calls.keys.arguments]
+        parts += [f"{json.dumps(key)}: " for key in keys if key is not None]
+        parts.append(json.dumps({calls.keys.name[0]: "h", calls.keys.arguments[0]: {"a": "<"}}))
+    forms = [*(calls.call or ()), *(calls.arguments.parameter or ())]
+    parts += [step for form in forms for step in split_template(form) if not isinstance(step, Hole)]
+    return parts
+
+
 def outputs(family: tagsmith.Family) -> st.SearchStrategy[str]:
     """A text made of what this family's outputs are made of, in any order."""
-    fragments = st.one_of(
-        st.sampled_from(family.markers),
-        st.sampled_from(JSON_FRAGMENTS),
-        st.sampled_from(CITATION_FRAGMENTS),
-        st.sampled_from(NOISE),
-        st.text(max_size=6),
-    )
+    parts = st.one_of(st.sampled_from(fragments(family)), st.text(max_size=6))
     style = family.spec.tag_style.tool_calls
     openers = st.sampled_from(["", "" if style is None else style.start])
     return st.builds(
-        lambda opener, parts: opener + "".join(parts), openers, st.lists(fragments, max_size=14)
+        lambda opener, parts: opener + "".join(parts), openers, st.lists(parts, max_size=14)
     )
 
 
-def requests() -> st.SearchStrategy[dict[str, Any]]:
+def requests(family: tagsmith.Family) -> st.SearchStrategy[dict[str, Any]]:
     """What a request may say; mostly nothing."""
+    style = family.spec.tag_style
+    start = (family.spec.tokens.turn_start or ("",))[0]
+    reasoning = "" if style.reasoning is None else style.reasoning.start
+    region = "" if style.tool_calls is None else style.tool_calls.start
     return st.fixed_dictionaries(
         {},
         optional={
             "tools": st.just(TOOLS),
             "tool_choice": st.sampled_from(["auto", "none"]),
             "documents": st.just([{"id": "a", "data": {"text": "x"}}]),
-            "prompt": st.sampled_from(
-                ["<|CHATBOT_TOKEN|><|START_THINKING|>", "<|START_ACTION|>[{", "<|CHATBOT_TOKEN|>"]
-            ),
+            "prompt": st.sampled_from([start + reasoning, region + "[{", start]),
             "stop": st.sampled_from([["word"], ["a", "xa"], ["\n"]]),
         },
     )
@@ -100,7 +122,7 @@ def requests() -> st.SearchStrategy[dict[str, Any]]:
 def generations(draw: st.DrawFn) -> tuple[tagsmith.Family, str, dict[str, Any]]:
     """A family, an output and the request it answers."""
     family = draw(families())
-    return family, draw(outputs(family)), draw(requests())
+    return family, draw(outputs(family)), draw(requests(family))
 
 
 def cut(text: str, sizes: list[int]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 import sys
 import threading
 from dataclasses import FrozenInstanceError
@@ -12,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tagsmith
-from strategies import FAMILIES, cut, cut_sizes, families, generations, outputs
+from strategies import FAMILIES, TOOLS, cut, cut_sizes, families, fragments, generations, outputs
+from tagsmith.engine.templates import Hole, split_template
 from tagsmith.events import (
     Citation,
     ContentDelta,
@@ -24,8 +27,10 @@ from tagsmith.events import (
     ToolCallStart,
     join_events,
 )
-from tagsmith.spec.policies import EngineName
+from tagsmith.spec.models import FamilySpec
+from tagsmith.spec.policies import CallLayout, EngineName, OnOpener, Unmarked
 from tagsmith.testing import MockTokenizer, run, run_tokens
+from tagsmith.testing.writing import write_call
 
 Generation = tuple[tagsmith.Family, str, dict[str, Any]]
 both_engines = pytest.mark.parametrize("engine", EngineName)
@@ -64,6 +69,7 @@ def test_nothing_is_taken_back(
     engine: EngineName, generation: Generation, sizes: list[int]
 ) -> None:
     family, text, request = generation
+    engine = engine if family.spec.melody else EngineName.NATIVE
     events = run(family, cut(text, sizes), engine=engine, **request).events
     started: list[int] = []
     ended: list[int] = []
@@ -101,28 +107,68 @@ def test_nothing_waits_without_need(generation: Generation, sizes: list[int]) ->
             continue  # what might have been a call had to wait until it was known to be none
         late = [e for e in last if isinstance(e, ContentDelta | ReasoningDelta)]
         held = "".join(event.text for event in late).lstrip(" \t\n\r")
+        if family.spec.tool_calls and family.spec.tool_calls.unmarked is Unmarked.AT_START:
+            held = (
+                held.removeprefix("".join(held.splitlines(keepends=True))) if _bare(held) else held
+            )
         assert len(held) < longest
+
+
+def _bare(held: str) -> bool:
+    """Whether this had to wait because calls may begin so, without a marker."""
+    return held[:1] in ("{", "[")
 
 
 @given(generations())
 def test_nothing_leaks(generation: Generation) -> None:
     family, text, request = generation
-    # Without quotes there is no JSON string, so no marker of the text can be data.
-    text = text.replace('"', "")
+    # Without quotes there is no string, so no marker of the text can be data there.
+    for quote in "\"'":
+        text = text.replace(quote, "")
+    shown = _shown_kinds(family.spec)
+    markers = _markers_that_count(family)
     for span in family.explain(text, **request):
-        if span.kind in ("content", "reasoning", "call", "arguments", "whitespace"):
-            assert not any(marker in span.text for marker in family.markers)
+        if span.kind in shown:
+            assert not any(marker in span.text for marker in markers)
+
+
+def _shown_kinds(spec: FamilySpec) -> set[str]:
+    """What a user is shown; in a template, calls hold markers and raw values may."""
+    kinds = {"content", "reasoning", "whitespace"}
+    layout = spec.tool_calls.layout if spec.tool_calls else CallLayout.JSON
+    return kinds if layout is CallLayout.TEMPLATE else kinds | {"call", "arguments"}
+
+
+def _markers_that_count(family: tagsmith.Family) -> list[str]:
+    """The markers that are structure everywhere; in some families reasoning may quote openers."""
+    style = family.spec.tag_style
+    if style.reasoning is None or style.reasoning.on_opener is OnOpener.END:
+        return list(family.markers)
+    return list(family.spec.tokens.hidden)
 
 
 @given(families(), st.data())
 def test_a_marker_inside_an_argument_is_data(family: tagsmith.Family, data: Any) -> None:
-    parts = st.sampled_from([*family.markers, "<co>", "</co: 0:[1]>", '\\"', "\\\\", "}]", "é"])
+    spec = family.spec
+    quoted = [m for m in family.markers if m not in _closers_of_values(spec)]
+    parts = st.sampled_from([*quoted, "<co>", "</co: 0:[1]>", '"', "\\", "}]", "é", "\n", "'"])
     value = "".join(data.draw(st.lists(parts, max_size=6)))
-    arguments = f'{{"q": "{value}"}}'
-    call = f'{{"tool_call_id": "0", "tool_name": "f", "parameters": {arguments}}}'
-    message = family.parse(f"<|START_ACTION|>[{call}]<|END_ACTION|><|START_RESPONSE|>ok")
-    assert [call.arguments for call in message.tool_calls] == [arguments]
-    assert (message.content, message.reasoning, message.diagnostics) == ("ok", None, ())
+    call = write_call(spec, "f", {"q": value, "n": [1]})
+    message = family.parse(call, tools=TOOLS)
+    [found] = message.tool_calls
+    assert json.loads(found.arguments)["q"] == value
+    assert (found.name, found.complete) == ("f", True)
+    assert (message.content, message.reasoning) == (None, None)
+
+
+def _closers_of_values(spec: FamilySpec) -> set[str]:
+    """What an argument cannot quote: no format could tell it from its own end."""
+    calls = spec.tool_calls
+    if calls is None or calls.layout is not CallLayout.TEMPLATE:
+        return set()
+    forms = [*(calls.call or ()), *(calls.arguments.parameter or ())]
+    words = {step for form in forms for step in split_template(form) if not isinstance(step, Hole)}
+    return words if calls.arguments.encoding == "tagged" else set()
 
 
 @given(generations())
@@ -138,34 +184,55 @@ def test_nothing_is_lost(generation: Generation) -> None:
 def test_nothing_raises(
     engine: EngineName, family: tagsmith.Family, text: str, sizes: list[int], reason: str | None
 ) -> None:
+    engine = engine if family.spec.melody else EngineName.NATIVE
     result = run(family, cut(text, sizes), finish_reason=reason, engine=engine)  # type: ignore[arg-type]
     assert result.message.finish_reason == reason
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize(
-    "worst",
-    [
-        "<" * 400,
-        "<|START_THINKING|>" * 60,
-        "<|START_THINKING|><|END_THINKING|>" * 30,
-        "<|START_ACTION|>" + '[{"tool_name": "f", "parameters": {"a": ' + "[" * 400,
-        "<|START_ACTION|>"
-        + '[{"tool_call_id": "0", "tool_name": "f", "parameters": "'
-        + "\\" * 400,
-        "<|START_ACTION|>" + '[{"tool_call_id":"0","tool_name":"f","parameters":{}},' * 30,
-        "<|START_RESPONSE|>" + "<co>x</co: 0:[1]>" * 60,
-        "<|START_RESPONSE|>" + "<co>x" * 60 + "</co: 0:[1]>" * 60,
-        "<|START_RESPONSE|>a" + " " * 400,
-        "<co></co: " + "1" * 400,
-    ],
-    ids=lambda text: repr(text[:30]),
-)
-@pytest.mark.parametrize("size", [1, 4, 10**9], ids=["characters", "fours", "whole"])
-def test_work_is_linear_in_the_text(name: str, worst: str, size: int) -> None:
-    family = tagsmith.get_family(name)
+WORST = [
+    "<" * 120,
+    "a" + " " * 120,
+    "`" * 120,
+    '"' * 120,
+    "{" * 120,
+    "[" * 120,
+    '[{"' * 60,
+    "<co></co: " + "1" * 120,
+    "<|START_RESPONSE|>" + "<co>x</co: 0:[1]>" * 20,
+    "<|START_RESPONSE|>" + "<co>x" * 20 + "</co: 0:[1]>" * 20,
+]
+
+
+def _worst(family: tagsmith.Family) -> list[str]:
+    """Texts of this family that a parser might read again and again."""
+    spec, markers = family.spec, family.markers
+    texts = [*WORST, *(marker * 12 for marker in fragments(family) if len(marker) > 2)]
+    call = write_call(spec, "f", {"a": "x", "b": [1]})
+    half = call[: len(call) // 2]
+    texts += [call * 6, half + "[" * 120, half + "\\" * 120, half + " " * 120, half + "<" * 120]
+    return [*texts, half + "\n" * 120, half + markers[-1] * 12, half + "a" * 120, half * 6]
+
+
+def _assert_linear(family: tagsmith.Family, worst: str, size: int) -> None:
     small, large = (_calls_made(family, worst * times, size) for times in (3, 12))
-    assert large < 5.5 * small
+    assert large < 5.5 * small, worst[:80]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_work_is_linear_in_the_text(name: str) -> None:
+    family = tagsmith.get_family(name)
+    texts = _worst(family)
+    for number, worst in enumerate(random.Random(name).sample(texts, 9)):
+        _assert_linear(family, worst, (1, 4, 10**9)[number % 3])
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("size", [1, 4, 10**9], ids=["characters", "fours", "whole"])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_work_is_linear_in_every_worst_text(name: str, size: int) -> None:
+    family = tagsmith.get_family(name)
+    for worst in _worst(family):
+        _assert_linear(family, worst, size)
 
 
 def _calls_made(family: tagsmith.Family, text: str, size: int) -> int:
@@ -189,12 +256,12 @@ def _calls_made(family: tagsmith.Family, text: str, size: int) -> int:
 
 
 @given(st.lists(generations(), min_size=2, max_size=4), st.randoms(use_true_random=False))
-def test_parsers_share_nothing(several: list[Generation], random: Any) -> None:
+def test_parsers_share_nothing(several: list[Generation], order: Any) -> None:
     alone = [run(family, [text], **request).message for family, text, request in several]
     parsers = [family.parser(**request) for family, _, request in several]
     waiting = [list(text) for _, text, _ in several]
     while any(waiting):
-        i = random.choice([i for i, text in enumerate(waiting) if text])
+        i = order.choice([i for i, text in enumerate(waiting) if text])
         parsers[i].feed(waiting[i].pop(0))
     for parser in parsers:
         parser.finish("stop")

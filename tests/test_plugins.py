@@ -1,9 +1,7 @@
 """Plug-ins: two ways to register families, and one that fails keeps no other from loading."""
 
 import json
-import sys
-import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,29 +13,6 @@ from tagsmith.registry import load_registry
 
 FAMILY = "tagsmith: 1\nid: {}\nextends: cohere-command-a\n"
 Install = Callable[..., Path]
-
-
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Put a package on the path as if it were installed: its files, and its entry points."""
-    monkeypatch.syspath_prepend(tmp_path)
-    before = set(sys.modules)
-
-    def _install(package: str, group: str, value: str, **files: str) -> Path:
-        directory = tmp_path / package
-        directory.mkdir()
-        for name, text in files.items():
-            name = name.replace("__py", ".py").replace("__yaml", ".yaml")
-            (directory / name).write_text(textwrap.dedent(text))
-        info = tmp_path / f"{package}-1.2.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
-        (info / "entry_points.txt").write_text(f"[{group}]\n{package} = {value}\n")
-        return directory
-
-    yield _install
-    for name in set(sys.modules) - before:
-        del sys.modules[name]
 
 
 def plugin(name: str) -> Plugin:
@@ -112,6 +87,26 @@ FAULTS = {
     "hook takes arguments": (
         "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_families(config):\n    return []",
         "config",
+    ),
+    "encodings hook raises": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_encodings():\n    return {'a': 1 / 0}",
+        "ZeroDivisionError",
+    ),
+    "encodings hook returns a list": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_encodings():\n    return [len]",
+        "must return a mapping from names to encodings, not list",
+    ),
+    "encodings hook returns a nameless encoding": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_encodings():\n    return {'': len}",
+        "'' is no name",
+    ),
+    "encodings hook returns text": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_encodings():\n    return {'a': 'b'}",
+        "'b', which it calls 'a', is no encoding",
+    ),
+    "encodings hook takes a name of Tagsmith's": (
+        "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_encodings():\n    return {'json': len}",
+        "the encoding 'json' is brought by tagsmith too; rename it",
     ),
     "misspelt hook": (
         "import tagsmith\n@tagsmith.hookimpl\ndef tagsmith_famlies():\n    return []",

@@ -14,6 +14,7 @@ from strategies import cut, cut_sizes
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.pythonic_calls import PythonicCalls
+from tagsmith.engine.pythonic_runs import MAX_OPENING
 from tagsmith.engine.reader import Opened
 from tagsmith.engine.scanner import build_scanner
 from tagsmith.engine.spans import SpanKind, SpanMap
@@ -33,7 +34,6 @@ from tagsmith.spec.policies import CallLayout, Join, OnRepeatedParameter, Trim
 
 END = "<|end|>"
 SCANNER = build_scanner([END, "<|eot|>", "\n\n\n"])
-LONGEST_HOLD = 11
 
 
 @dataclass
@@ -92,7 +92,8 @@ def read(
     held = ""
     for i, delta in enumerate([*deltas, ""]):
         if not held and delta and reader.flowing is not None and reader.flowing(delta) is None:
-            region.events.append(sink.flow(delta))
+            region.events.append(sink.delta_maker()(delta))
+            sink.flowed([delta])
             region.end += len(delta)
             continue
         buffer = Buffer(held + delta, region.end, final=i == len(deltas))
@@ -104,7 +105,7 @@ def read(
             reader.end_region(region.end)
             sink.end_region(region.end)
             return region
-        assert len(held) < LONGEST_HOLD
+        assert len(held) < MAX_OPENING
     assert not held
     reader.finish(region.end)
     sink.end_region(region.end)
@@ -244,10 +245,11 @@ def test_a_marker_alone_needs_no_list(text: str) -> None:
     assert read(text, opened=Opened.MARKER_ALONE).calls == [("f", '{"x": 1}')]
 
 
-def test_text_behind_a_marker_alone_is_given_back() -> None:
-    region = read("[1, 2] and", opened=Opened.MARKER_ALONE)
-    assert region.content + "[1, 2] and"[region.end :] == "[1, 2] and"
-    assert region.codes == ["malformed-call"]
+@pytest.mark.parametrize("text", ["[1, 2] and", "Hello world", " [] x", "(f())"])
+def test_text_behind_a_marker_alone_ends_the_region(text: str) -> None:
+    region = read(text, opened=Opened.MARKER_ALONE)
+    assert region.content + text[region.end :] == text
+    assert (region.content.strip(), region.codes) == ("", ["malformed-call"])
 
 
 UNMARKED_TEXTS = [
@@ -283,13 +285,21 @@ def test_without_tools_a_keyword_tells_a_call_from_text(text: str) -> None:
     assert (region.calls, region.codes) == ([], [])
 
 
+def test_no_more_than_a_name_is_waited_for() -> None:
+    name = "n" * MAX_OPENING
+    region = read(*f"[{name}(a=1)]", opened=Opened.NOTHING)
+    assert (region.content, region.calls) == ("[", [])
+    assert read(*f"[{name}(a=1)]").calls == [(name, '{"a": 1}')]
+
+
 def test_an_unmarked_call_of_no_tool_is_text() -> None:
     text, tools = "[g(x=1)]", frozenset("f")
     region = read(text, opened=Opened.NOTHING, tools=tools)
     assert region.content + text[region.end :] == text
     assert (region.calls, region.codes) == ([], [])
-    mixed = read("[f(), g(x=1)]", opened=Opened.NOTHING, tools=tools)
-    assert (mixed.calls, mixed.content) == ([("f", "{}")], "g(x=1)")
+    text = "[f(), g(x=1)]"
+    mixed = read(text, opened=Opened.NOTHING, tools=tools)
+    assert (mixed.calls, text[mixed.end :]) == ([("f", "{}")], "g(x=1)]")
 
 
 def test_an_unmarked_list_after_calls_is_text_if_it_holds_none() -> None:
@@ -315,7 +325,7 @@ def test_expects_marker() -> None:
         (Opened.MARKER, "[f(a=1", True, True),
         (Opened.MARKER, "[f(a='x", True, False),
         (Opened.MARKER, "[f g", True, False),
-        (Opened.NOTHING, "[f", True, False),
+        (Opened.NOTHING, "[f", False, False),
         (Opened.NOTHING, "[f(a=1)]", True, True),
     ]:
         sink.call = None

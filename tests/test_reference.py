@@ -1,19 +1,75 @@
-"""The reference pages name everything there is: every key and value of the format, every code."""
+"""The reference pages name everything there is: every key and value of the format, every code; and
+their examples are read as they say."""
 
 from __future__ import annotations
 
+import re
 from enum import EnumMeta
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
 
+from tagsmith.engine.layouts import ENCODINGS
+from tagsmith.engine.templates import Hole
 from tagsmith.events import DiagnosticCode
+from tagsmith.registry import load_registry
 from tagsmith.spec import policies
 from tagsmith.spec.models import FamilySpec
 
 DOCS = Path(__file__).parent.parent / "docs"
 FORMAT = (DOCS / "family-format.md").read_text()
+FAMILY = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+READ = re.compile(
+    r"^```yaml\n([^`]*)^```$\n+^```text\n([^`]*)^```$\n+^```text\n([^`]*)^```$", re.MULTILINE
+)
+WEATHER = {
+    "name": "weather",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "days": {"type": "integer"},
+            "tags": {"type": "array"},
+        },
+    },
+}
+
+
+def read_example(family: str, directory: Path) -> str:
+    """Put the family of an example into a file; returns its id."""
+    (directory / "family.yaml").write_text(family, encoding="utf-8")
+    (name,) = re.findall("^id: (.*)$", family, re.MULTILINE)
+    return str(name)
+
+
+@pytest.mark.parametrize("family", FAMILY.findall(FORMAT))
+def test_every_family_of_the_reference_can_be_used(family: str, tmp_path: Path) -> None:
+    name = read_example(family, tmp_path)
+    assert load_registry([tmp_path]).get(name).id == name
+
+
+@pytest.mark.parametrize(("family", "output", "calls"), READ.findall(FORMAT))
+def test_an_output_of_the_reference_holds_the_calls_that_it_says(
+    family: str, output: str, calls: str, tmp_path: Path
+) -> None:
+    name = read_example(family, tmp_path)
+    message = load_registry([tmp_path]).get(name).parse(output, tools=[WEATHER])
+    found = [f"{call.id} {call.name} {call.arguments}" for call in message.tool_calls]
+    assert found == calls.splitlines()
+    assert message.diagnostics == ()
+
+
+def test_every_layout_and_encoding_has_an_example() -> None:
+    families = "".join(family for family, _, _ in READ.findall(FORMAT))
+    assert all(f"layout: {layout}" in families for layout in policies.CallLayout)
+    assert all(f"encoding: {encoding}" in families for encoding in ENCODINGS)
+    assert len(READ.findall(FORMAT)) == len(FAMILY.findall(FORMAT)) - 1
+
+
+@pytest.mark.parametrize("hole", Hole, ids=str)
+def test_every_hole_is_in_the_reference(hole: Hole) -> None:
+    assert f"`{{{hole}}}`" in FORMAT
 
 
 def keys_of(model: type[BaseModel]) -> set[str]:

@@ -30,6 +30,7 @@ from tagsmith.events import (
     event_to_dict,
     join_events,
 )
+from tagsmith.chat_chunks import ChatChunks, ReasoningField
 from tagsmith.family import Family, Serving
 from tagsmith.hookspecs import hookimpl
 from tagsmith.message import Message, ToolCall
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AmbiguousFamilyError",
+    "ChatChunks",
     "Citation",
     "ContentDelta",
     "Diagnostic",
@@ -53,6 +55,7 @@ __all__ = [
     "MissingDependencyError",
     "Parser",
     "ReasoningDelta",
+    "ReasoningField",
     "Registry",
     "RequestError",
     "Serving",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tagsmith.engine.base import Context, Engine
+from tagsmith.engine.layouts import ENCODINGS, Encodings
 from tagsmith.engine.melody import MelodyEngine
 from tagsmith.engine.native import NativeEngine, NativeProgram, compile_native
 from tagsmith.engine.spans import Span, SpanMap
@@ -46,7 +47,8 @@ class Serving:
 class Family:
     """One model family, immutable and shared by all threads.
 
-    Parameters: `spec` is the family file as read, `source` the path it came from.
+    Parameters: `spec` is the family file as read, `source` the path it came from, `encodings` the
+    argument encodings that it may name: Tagsmith's own, unless a registry adds those of plug-ins.
 
     >>> import tagsmith
     >>> family = tagsmith.get_family("cohere-command-a")
@@ -56,10 +58,11 @@ class Family:
 
     spec: FamilySpec
     source: str | None = None
+    encodings: Encodings = field(default_factory=lambda: ENCODINGS, repr=False, hash=False)
     _native: NativeProgram = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_native", compile_native(self.spec))
+        object.__setattr__(self, "_native", compile_native(self.spec, self.encodings))
 
     @property
     def id(self) -> str:
@@ -212,7 +215,6 @@ class Family:
         starts = self.spec.tokens.turn_start
         ends = [prompt.rfind(text) + len(text) for text in starts if text in prompt]
         return prompt[max(ends, default=0) :]
-
 
     def _sources(
         self,

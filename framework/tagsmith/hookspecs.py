@@ -16,10 +16,14 @@ A package that holds nothing but YAML needs no hook: it names itself in the grou
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING
 
 import pluggy
+
+if TYPE_CHECKING:
+    from tagsmith.encodings import Encoding
 
 PROJECT = "tagsmith"
 
@@ -34,4 +38,16 @@ def tagsmith_families() -> Iterable[str | os.PathLike[str] | Traversable]:  # ty
     @tagsmith.hookimpl
     def tagsmith_families():
         return [importlib.resources.files(__package__) / "families"]
+    """
+
+
+@hookspec
+def tagsmith_encodings() -> Mapping[str, Encoding]:  # type: ignore[empty-body]
+    """The argument encodings this plug-in brings, each by the name that family files give it.
+
+    `tagsmith.encodings` says what an encoding is, and shows a whole one.
+
+    @tagsmith.hookimpl
+    def tagsmith_encodings():
+        return {"acme-pairs": pairs_encoding}
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tagsmith.engine.base import Engine
+from tagsmith.engine.base import Engine, Run
 from tagsmith.engine.tokens import TokenizerError, TokenText
 from tagsmith.errors import RequestError, require_text
 from tagsmith.events import Diagnostic, DiagnosticCode, Event
@@ -25,13 +25,14 @@ class Parser:
     ([], [], 'Paris.')
     """
 
-    __slots__ = ("_builder", "_engine", "_finish_reason", "_finished", "_log", "_tokens")
+    __slots__ = ("_builder", "_engine", "_finish_reason", "_finished", "_log", "_run", "_tokens")
 
     def __init__(self, engine: Engine, tokens: TokenText | None = None) -> None:
         self._engine = engine
         self._tokens = tokens
         self._builder = MessageBuilder()
         self._log: list[Event] = []
+        self._run: Run | None = None
         self._finish_reason: str | None = None
         self._finished = False
 
@@ -45,20 +46,49 @@ class Parser:
         Raises `RequestError` after `finish`, for text that is no text, and for `token_ids` that
         are no ids or come without a tokenizer.
         """
+        run = self._run
+        if run is None or token_ids is not None or not isinstance(text, str) or run.ends(text):
+            return self._feed(text, token_ids)
+        # The way that most text goes: what is called here, each delta pays for.
+        if run.held:
+            text = run.held + text
+            run.held = ""
+        shown = text.rstrip(run.trim)
+        if len(shown) != len(text):
+            run.held = text[len(shown) :]
+        if not shown:
+            return []
+        run.texts.append(shown)
+        if len(run.texts) > _FOLD_EVERY:
+            self._end_run()
+            self._run = self._engine.begin_run()
+        return [run.event(shown)]
+
+    def _feed(self, text: str, token_ids: Sequence[int] | None) -> list[Event]:
         if self._finished:
             raise RequestError("feed", "this parser has finished; make one for each generation")
-        if not isinstance(text, str):  # Asked here for each delta: a call would cost more.
-            require_text("text", text)
+        require_text("text", text)
+        self._end_run()
         events = (
             self._engine.feed(text) if token_ids is None else self._feed_tokens(text, token_ids)
         )
         self._record(events)
+        self._run = self._engine.begin_run()
         return events
+
+    def _end_run(self) -> None:
+        """What was shown of the run is recorded; the engine reads on."""
+        run, self._run = self._run, None
+        if run is not None:
+            self._engine.end_run(run)
+            if run.texts:
+                self._record([run.event("".join(run.texts))])
 
     def finish(self, reason: str | None = "stop") -> list[Event]:
         """The output has ended, for this reason; return the last events. Again, it returns none."""
         if self._finished:
             return []
+        self._end_run()
         self._finished = True
         self._finish_reason = reason
         events = [*self._unfinished_character(), *self._engine.finish()]
@@ -68,6 +98,7 @@ class Parser:
     @property
     def message(self) -> Message:
         """The message so far; whole after `finish`."""
+        self._end_run()
         self._fold()
         return self._builder.message(self._finish_reason, self._engine.stop)
 
@@ -79,6 +110,7 @@ class Parser:
     @property
     def offset(self) -> int:
         """How many characters of output were read."""
+        self._end_run()
         return self._engine.offset
 
     def _feed_tokens(self, text: str, token_ids: Sequence[int]) -> list[Event]:

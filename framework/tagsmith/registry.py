@@ -19,6 +19,7 @@ from tagsmith.family import Family
 from tagsmith.lint.checks import clashes
 from tagsmith.loading import (
     FoundFamily,
+    Layers,
     LoadResult,
     Problem,
     Root,
@@ -26,7 +27,7 @@ from tagsmith.loading import (
     load_layers,
     unique_errors,
 )
-from tagsmith.plugins import Plugin, load_plugins
+from tagsmith.plugins import Plugin, encodings_of, load_plugins
 from tagsmith.tokenizers import marker_ids
 from tagsmith.wording import nearest, shortened
 
@@ -47,6 +48,7 @@ class Registry:
 
     def __init__(self, result: LoadResult, plugins: Sequence[Plugin] = ()) -> None:
         self.plugins = tuple(plugins)
+        self._encodings = encodings_of(plugins)
         self.problems: tuple[FamilyFileError, ...] = unique_errors(
             [*result.errors, *clashes(result.claims)]
         )
@@ -115,7 +117,8 @@ class Registry:
     def _compile(self, found: FoundFamily) -> Family:
         with self._lock:
             if found.spec.id not in self._compiled:
-                self._compiled[found.spec.id] = Family(found.spec, found.source)
+                family = Family(found.spec, found.source, self._encodings)
+                self._compiled[found.spec.id] = family
             return self._compiled[found.spec.id]
 
     def _unknown(self, name: str) -> str:
@@ -148,21 +151,20 @@ def load_registry(paths: Iterable[Source] = ()) -> Registry:
     if isinstance(paths, str):
         raise TypeError(f"paths must be a list of paths: [{paths!r}]")
     plugins = load_plugins()
-    layers = [*installed_layers(plugins), [Root(path, "--families") for path in paths]]
+    layers = installed_layers(plugins).below(Root(path, "--families") for path in paths)
     return Registry(load_layers(layers), plugins)
 
 
-def installed_layers(plugins: Iterable[Plugin]) -> list[list[Root]]:
-    """The families that need not be named: the plug-ins', then those of TAGSMITH_FAMILIES."""
+def installed_layers(plugins: Sequence[Plugin]) -> Layers:
+    """What need not be named: the plug-ins' families and encodings, then TAGSMITH_FAMILIES."""
     named = filter(None, os.environ.get(ENVIRONMENT, "").split(os.pathsep))
-    return [
-        [
-            Root(source, plugin.name, rank)
-            for rank, plugin in enumerate(plugins)
-            for source in plugin.sources
-        ],
-        [Root(path, ENVIRONMENT) for path in named],
-    ]
+    brought = (
+        Root(source, plugin.name, rank)
+        for rank, plugin in enumerate(plugins)
+        for source in plugin.sources
+    )
+    layers = Layers(encodings=encodings_of(plugins)).below(brought)
+    return layers.below(Root(path, ENVIRONMENT) for path in named)
 
 
 def default_registry() -> Registry:

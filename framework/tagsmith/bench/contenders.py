@@ -22,9 +22,10 @@ BASELINES = (FLOOR, MELODY, VLLM)
 
 @dataclass(frozen=True, slots=True)
 class VllmNames:
-    """The names under which vLLM registers the parsers of a family."""
+    """The names under which vLLM registers the parsers of a family; no `reasoning` for one that
+    does not reason in the open."""
 
-    reasoning: str
+    reasoning: str | None
     tools: str
 
 
@@ -47,7 +48,7 @@ def floor_task(deltas: Sequence[str]) -> Task:
         for delta in deltas:
             feed(delta)
 
-    return microseconds(FLOOR, "delta", len(deltas), run)
+    return microseconds(FLOOR, "delta", len(deltas), run, baseline=FLOOR)
 
 
 def melody_task(parts: Parts) -> Task:
@@ -71,7 +72,7 @@ def melody_task(parts: Parts) -> Task:
             write(delta)
         reader.flush_partials()
 
-    return microseconds(MELODY, "delta", len(deltas), run)
+    return microseconds(MELODY, "delta", len(deltas), run, baseline=MELODY)
 
 
 def melody_text(parts: Parts) -> str:
@@ -106,8 +107,8 @@ def vllm_tasks(family: Family, workload: Workload, names: VllmNames) -> list[Tas
     except Exception as error:
         raise NotMeasuredError(f"cannot be used ({type(error).__name__}: {error})") from error
     return [
-        microseconds(VLLM, "delta", len(workload.deltas), stream),
-        milliseconds(f"{VLLM}, parse at once", parse),
+        microseconds(VLLM, "delta", len(workload.deltas), stream, baseline=VLLM),
+        milliseconds(f"{VLLM}, parse at once", parse, baseline=VLLM),
     ]
 
 

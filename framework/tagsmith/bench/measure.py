@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -18,13 +18,17 @@ from tagsmith.parser import Parser
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something to time. One run does `count` of what `unit` is a measure of."""
+    """Something to time. One run does `count` of what `unit` is a measure of.
+
+    `baseline` is the name under which others of the same unit are compared with it, if they are.
+    """
 
     name: str
     unit: str
     scale: float
     count: int
     run: Callable[[], object]
+    baseline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,49 +56,46 @@ class Memory:
     resident_growth: int | None
 
 
-def microseconds(name: str, per: str, count: int, run: Callable[[], object]) -> Task:
+def microseconds(
+    name: str, per: str, count: int, run: Callable[[], object], baseline: str | None = None
+) -> Task:
     """A task measured in microseconds for each of `count` things."""
-    return Task(name, f"µs/{per}", 1e6, count, run)
+    return Task(name, f"µs/{per}", 1e6, count, run, baseline)
 
 
-def milliseconds(name: str, run: Callable[[], object]) -> Task:
+def milliseconds(name: str, run: Callable[[], object], baseline: str | None = None) -> Task:
     """A task measured in milliseconds."""
-    return Task(name, "ms", 1e3, 1, run)
+    return Task(name, "ms", 1e3, 1, run, baseline)
 
 
-def measure(tasks: Sequence[Task], baselines: Iterable[str], rounds: int) -> list[Figure]:
+def measure(tasks: Sequence[Task], rounds: int) -> list[Figure]:
     """Run all tasks in turns, once for each round and once before, and say what each cost.
 
     A slow moment of the machine so falls on all of them alike.
     """
-    seconds: dict[str, list[float]] = {task.name: [] for task in tasks}
+    costs: list[list[float]] = [[] for _ in tasks]
     for task in tasks:
         task.run()
     for _ in range(rounds):
         gc.collect()
-        for task in tasks:
+        for task, found in zip(tasks, costs, strict=True):
             start = perf_counter()
             task.run()
-            seconds[task.name].append(perf_counter() - start)
-    costs = {
-        task.name: [time * task.scale / task.count for time in seconds[task.name]] for task in tasks
-    }
-    units = {task.name: task.unit for task in tasks}
-    named = [name for name in baselines if name in units]
+            found.append((perf_counter() - start) * task.scale / task.count)
     return [
-        Figure(
-            task.name,
-            task.unit,
-            min(costs[task.name]),
-            median(costs[task.name]),
-            {
-                name: _ratio(costs[task.name], costs[name])
-                for name in named
-                if units[name] == task.unit and name != task.name
-            },
-        )
-        for task in tasks
+        Figure(task.name, task.unit, min(found), median(found), _against(task, found, tasks, costs))
+        for task, found in zip(tasks, costs, strict=True)
     ]
+
+
+def _against(
+    task: Task, found: Sequence[float], tasks: Sequence[Task], costs: Sequence[Sequence[float]]
+) -> dict[str, float]:
+    return {
+        other.baseline: median(cost / base for cost, base in zip(found, others, strict=True))
+        for other, others in zip(tasks, costs, strict=True)
+        if other.baseline is not None and other is not task and other.unit == task.unit
+    }
 
 
 def measure_memory(family: Family, size: int) -> Memory:
@@ -142,7 +143,3 @@ def _resident() -> int | None:
     except OSError:
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _ratio(costs: Sequence[float], others: Sequence[float]) -> float:
-    return median(cost / other for cost, other in zip(costs, others, strict=True))

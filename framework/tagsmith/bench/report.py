@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from tagsmith.bench.contenders import (
-    BASELINES,
     MELODY,
     VLLM,
     NotMeasuredError,
@@ -76,7 +75,7 @@ def run(family: Family, profile: Profile, vllm: VllmNames | None = None) -> Repo
     Parameters: `vllm` names the family's parsers in vLLM, if it is to be measured, too.
 
     Raises:
-        WorkloadError: no output of the family can be written.
+        WritingError, WorkloadError: no output of the family can be written.
     """
     sizes = {"reasoning": REASONING_TOKENS, "content": CONTENT_TOKENS, "arguments": ARGUMENT_TOKENS}
     workload = write(family, parts_of(**sizes))
@@ -106,7 +105,7 @@ def run(family: Family, profile: Profile, vllm: VllmNames | None = None) -> Repo
             "characters": len(workload.text),
             "deltas": len(workload.deltas),
         },
-        figures=measure(tasks, BASELINES, profile.rounds),
+        figures=measure(tasks, profile.rounds),
         memory=memory,
         not_measured=not_measured,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
@@ -11,8 +11,9 @@ from typing import Any
 from tagsmith.errors import TagsmithError
 from tagsmith.family import Family
 from tagsmith.message import Message
-from tagsmith.spec.models import FamilySpec, MarkerPair, ToolCalls
-from tagsmith.spec.policies import CallLayout, Container, InitialRegion, ValueForm
+from tagsmith.spec.models import FamilySpec, MarkerPair
+from tagsmith.spec.policies import InitialRegion
+from tagsmith.testing.writing import write_call
 
 CHARACTERS_PER_TOKEN = 4
 TOOL_NAME = "write_file"
@@ -44,7 +45,7 @@ _SENTENCES_PER_LINE = 3
 
 
 class WorkloadError(TagsmithError):
-    """The benchmark cannot write an output of a family, or the family does not read it so."""
+    """A family does not read the benchmark's output as it was meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +112,15 @@ def write(family: Family, parts: Parts) -> Workload:
     stand only at the beginning gives no answer beside a call.
 
     Raises:
-        WorkloadError: the family writes arguments as only a plug-in knows, or does not read the
-            output as it was meant.
+        WritingError: the family's calls cannot be written.
+        WorkloadError: the family does not read the output as it was meant.
     """
     spec = family.spec
     style = spec.tag_style
     if style.reasoning is None and parts.reasoning:
         content = "\n\n".join(filter(None, (parts.reasoning, parts.content)))
         parts = Parts("", content, parts.arguments)
-    call = "" if parts.arguments is None else _call(spec, parts.arguments)
+    call = "" if parts.arguments is None else write_call(spec, TOOL_NAME, parts.arguments)
     if call and style.tool_calls is None and spec.tool_calls and not spec.tool_calls.call:
         parts = Parts(parts.reasoning, "", parts.arguments)
     text = _reasoning(spec, parts.reasoning)
@@ -161,91 +162,3 @@ def _reasoning(spec: FamilySpec, text: str) -> str:
 
 def _between(pair: MarkerPair | None, text: str) -> str:
     return text if pair is None else f"{pair.start}{text}{pair.end or ''}"
-
-
-def _call(spec: FamilySpec, arguments: Mapping[str, Any]) -> str:
-    if spec.tool_calls is None:
-        raise WorkloadError(f"{spec.id}: the family writes no tool calls")
-    body = _LAYOUTS[spec.tool_calls.layout](spec.tool_calls, arguments)
-    return _between(spec.tag_style.tool_calls, body)
-
-
-def _json_call(calls: ToolCalls, arguments: Mapping[str, Any]) -> str:
-    keys = calls.keys
-    call: dict[str, Any] = {} if keys.id is None else {keys.id: "0"}
-    call |= {keys.name[0]: TOOL_NAME, keys.arguments[0]: arguments}
-    return _json([call] if calls.container is Container.ARRAY else call)
-
-
-def _template_call(calls: ToolCalls, arguments: Mapping[str, Any]) -> str:
-    encode = _ENCODINGS.get(calls.arguments.encoding)
-    if encode is None:
-        raise WorkloadError(
-            f"the benchmark cannot write the argument encoding {calls.arguments.encoding!r}"
-        )
-    name, index = TOOL_NAME, "0"
-    call_id = calls.id.format or "{index}"
-    return _filled(
-        (calls.call or ("",))[0],
-        id=_filled(call_id, name=name, index=index),
-        name=name,
-        ignored="",
-        arguments=encode(calls, arguments),
-    )
-
-
-def _pythonic_call(_: ToolCalls, arguments: Mapping[str, Any]) -> str:
-    given = ", ".join(f"{key}={_json(value)}" for key, value in arguments.items())
-    return f"[{TOOL_NAME}({given})]"
-
-
-def _tagged(calls: ToolCalls, arguments: Mapping[str, Any]) -> str:
-    form = (calls.arguments.parameter or ("",))[0]
-    return "".join(
-        _filled(form, key=key, type=_wire_type(calls, value), value=_tagged_value(calls, value))
-        for key, value in arguments.items()
-    )
-
-
-def _wire_type(calls: ToolCalls, value: Any) -> str:
-    types = calls.arguments.types
-    if types is None:
-        return ""
-    return types.string[0] if isinstance(value, str) else types.other[0]
-
-
-def _tagged_value(calls: ToolCalls, value: Any) -> str:
-    is_raw = calls.arguments.types is not None or calls.arguments.values.string is ValueForm.RAW
-    return value if isinstance(value, str) and is_raw else _json(value)
-
-
-def _bare_keys(calls: ToolCalls, arguments: Mapping[str, Any]) -> str:
-    quote = calls.arguments.quote or '"'
-    values = {
-        key: f"{quote}{value}{quote}" if isinstance(value, str) else _json(value)
-        for key, value in arguments.items()
-    }
-    return "{" + ",".join(f"{key}:{value}" for key, value in values.items()) + "}"
-
-
-def _filled(form: str, **holes: str) -> str:
-    for hole, text in holes.items():
-        form = form.replace(f"{{{hole}}}", text)
-    return form
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-_Writer = Callable[[ToolCalls, Mapping[str, Any]], str]
-_ENCODINGS: dict[str, _Writer] = {
-    "json": lambda _, arguments: _json(arguments),
-    "tagged": _tagged,
-    "bare-keys": _bare_keys,
-}
-_LAYOUTS: dict[CallLayout, _Writer] = {
-    CallLayout.JSON: _json_call,
-    CallLayout.TEMPLATE: _template_call,
-    CallLayout.PYTHONIC: _pythonic_call,
-}

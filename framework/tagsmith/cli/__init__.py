@@ -21,6 +21,7 @@ COMMANDS = {
     "families": "List the families that can be used.",
     "lint": "Check family files.",
     "plugins": "List the plug-ins and how they loaded.",
+    "bench": "Measure what reading a family's output costs.",
     "schema": "Print the JSON Schema of a file format.",
 }
 """Each command and its line in the list; `tagsmith.cli.<name>` holds it, named `command`."""

@@ -32,7 +32,7 @@ _MEGABYTE = 1e6
     "--vllm",
     "vllm_parsers",
     metavar="REASONING,TOOLS",
-    help="Measure vLLM's parsers of these names, too.",
+    help="Measure vLLM's parsers of these names, too; REASONING may be empty.",
 )
 @click.option(
     "--rounds", type=click.IntRange(min=1), help="How often each figure is taken.  [default: 30]"
@@ -75,12 +75,14 @@ def _vllm_names(option: str | None) -> VllmNames | None:
     if option is None:
         return None
     reasoning, _, tools = option.partition(",")
-    if not reasoning or not tools:
-        fail("--vllm: give two names, REASONING,TOOLS, as vLLM's own options take them")
-    return VllmNames(reasoning, tools)
+    if not tools:
+        fail("--vllm: give two names, as in qwen3,hermes; the first may be empty, as in ,hermes")
+    return VllmNames(reasoning or None, tools)
 
 
 def _echo_text(report: Report) -> None:
+    from tagsmith.bench.contenders import BASELINES
+
     machine, size = report.machine, report.workload
     click.echo(f"{report.family}, rounds: {report.rounds}")
     click.echo(f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}")
@@ -91,7 +93,7 @@ def _echo_text(report: Report) -> None:
         f"{size['arguments_tokens']} argument tokens\n"
     )
     compared = {name for figure in report.figures for name in figure.against}
-    baselines = [figure.name for figure in report.figures if figure.name in compared]
+    baselines = [name for name in BASELINES if name in compared]
     echo_table([_row(figure, baselines) for figure in report.figures])
     click.echo()
     click.echo(_memory_line(report.memory))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tagsmith.events import Event
@@ -36,6 +36,22 @@ class Context:
         return self.calls_allowed and (self.parameters is None or bool(self.parameters))
 
 
+@dataclass(slots=True, eq=False)
+class Run:
+    """A stretch in which text, as it comes, is nothing but more of one thing.
+
+    As long as `ends` finds nothing in it, text is shown as the `event` it makes, but for the `trim`
+    at its end, which waits for more. Whoever reads on so puts what was shown into `texts`, what
+    waits into `held`, and gives the run back to the engine before anything else.
+    """
+
+    ends: Callable[[str], object]
+    event: Callable[[str], Event]
+    trim: str = ""
+    held: str = ""
+    texts: list[str] = field(default_factory=list)
+
+
 class Engine(Protocol):
     """Runs one family over one generation. Cheap, never shared, and it never raises on text."""
 
@@ -53,6 +69,14 @@ class Engine(Protocol):
 
     def finish(self) -> list[Event]:
         """The output has ended: give back what was held."""
+        ...
+
+    def begin_run(self) -> Run | None:
+        """The run in which the output stands now, if it does."""
+        ...
+
+    def end_run(self, run: Run) -> None:
+        """Take a run back, with what was shown of it."""
         ...
 
     @property

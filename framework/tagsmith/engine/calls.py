@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import partial
 
 from tagsmith.engine.call_values import arguments_problem
 from tagsmith.engine.reader import Opened
@@ -136,10 +137,13 @@ class CallSink:
             return False
         return self.policies.on_truncated is OnTruncated.KEEP
 
-    def flow(self, text: str) -> ToolCallDelta:
-        """More of arguments that flow, as the event it is."""
-        self._open.fragments.append(text)
-        return ToolCallDelta(self.count, text)
+    def delta_maker(self) -> Callable[[str], Event]:
+        """What makes an event of arguments that flow."""
+        return partial(ToolCallDelta, self.count)
+
+    def flowed(self, texts: list[str]) -> None:
+        """These were shown: more of the arguments, as they stand."""
+        self._open.fragments.append("".join(texts))
 
     def close_arguments(self) -> None:
         """The arguments are whole."""

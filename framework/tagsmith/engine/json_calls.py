@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from enum import Enum, auto
+from enum import IntEnum, auto
 
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.call_values import decode_id, decode_text, json_object_in
@@ -27,7 +27,7 @@ _MAX_BETWEEN = 64
 """How far from a call to the next one, where nothing closes the region of both."""
 
 
-class _At(Enum):
+class _At(IntEnum):
     """Where in the region the reader stands."""
 
     TOP = auto()
@@ -43,7 +43,7 @@ class _At(Enum):
     TEXT = auto()
 
 
-class _Part(Enum):
+class _Part(IntEnum):
     """What a stretch of the region's text is."""
 
     BETWEEN = auto()
@@ -135,17 +135,15 @@ class JsonCalls:
         self._undecided = False
         stop: Stop | None = None
         while pos < len(text) and not self._undecided:
-            if self._value.in_string:
-                pos = self._in_string(pos)
-                continue
-            if text[pos] in self._markers.first_chars:
+            in_string = self._value.in_string
+            if not in_string and text[pos] in self._markers.first_chars:
                 found = buffer.match(self._markers, pos)
                 if found is not None:
                     # What stands behind the calls of a region that nothing closes ends it.
                     ends = OVER if self._after_all and self._at is _At.TOP else Stop(found[2])
                     stop = None if found[2] is None else ends
                     break
-            pos = _STEPS[self._at](self, pos)
+            pos = self._in_string(pos) if in_string else _STEPS[self._at](self, pos)
             if self._over:
                 stop = OVER
                 break

@@ -84,15 +84,11 @@ def _json(spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: Encod
     return _Json(calls, markers)
 
 
-def _pythonic(
-    spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: Encodings
-) -> Layout:
+def _pythonic(spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: Encodings) -> Layout:
     return _Pythonic(calls, markers)
 
 
-def _template(
-    spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: Encodings
-) -> Layout:
+def _template(spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: Encodings) -> Layout:
     return compile_template_calls(spec, markers, encodings)
 
 

@@ -176,9 +176,10 @@ class LiteralReader:
 
     def _token(self, pos: int) -> int:
         """A string or a bare word, as a key or a value."""
-        if self._text[pos] in BLANK:
+        char, quotes = self._text[pos], self._dialect.quotes
+        if char in BLANK:
             return self._pass_blank(pos)
-        found = self._buffer.match(self._dialect.quotes, pos)
+        found = self._buffer.match(quotes, pos) if char in quotes.first_chars else None
         if found is None:
             self._at = LiteralReader._read_word
             return self._read_word(pos)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
-from tagsmith.engine.base import Context
+from tagsmith.engine.base import Context, Run
 from tagsmith.engine.melody_filter import (
     BLANKS,
     MAX_REREAD,
@@ -20,7 +20,7 @@ from tagsmith.engine.melody_filter import (
     filter_maker,
 )
 from tagsmith.engine.native import NativeEngine, NativeProgram
-from tagsmith.engine.tables import Role
+from tagsmith.engine.tables import Region, Role
 from tagsmith.errors import RequestError
 from tagsmith.events import Diagnostic, DiagnosticCode, Event
 from tagsmith.sources import Position
@@ -61,6 +61,10 @@ class MelodyEngine(NativeEngine):
         self._filter = MelodyFilter(filter_maker(melody.preset, start), melody.preset, start)
         for sink in self._sinks.values():
             sink.direct = sink.quick = False
+
+    def begin_run(self) -> Run | None:
+        """No run of text: the filter reads all of it."""
+        return super().begin_run() if self._region is Region.CALLS else None
 
     @property
     def _dropping(self) -> bool:

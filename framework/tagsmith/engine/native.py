@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tagsmith.engine.base import Context
+from tagsmith.engine.base import Context, Run
 from tagsmith.engine.buffer import Buffer, TokenMarks
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.citations import (
@@ -118,21 +118,7 @@ class NativeEngine:
     def feed(self, text: str) -> list[Event]:
         """Take the next piece of output; every marker's text in it is that marker."""
         if self._steady and self._structural(text) is None:
-            sink = self._sink
-            if not sink.quick:
-                return self._plain(text)
-            at = self._base
-            self._base = at + len(text)
-            if not sink.held and text[-1:] not in WHITESPACE:
-                sink.length += len(text)
-                return [sink.delta(text)]
-            out: list[Event] = []
-            sink.show_trimmed(text, at, out)
-            return out
-        flowing = self._reader.flowing
-        if flowing is not None and text and flowing(text) is None and not self._opening:
-            self._base += len(text)
-            return [self._calls.flow(text)]
+            return self._plain(text)
         self._mark_tokens(text)
         return self._run(text)
 
@@ -146,6 +132,24 @@ class NativeEngine:
         """Take one marker that token ids have told apart from text of the same spelling."""
         self._mark_tokens(marker)
         return self._run(marker)
+
+    def begin_run(self) -> Run | None:
+        """The run in which the output stands now: plain text, or a string of arguments."""
+        if self._steady:
+            return self._sink.begin_run(self._structural) if self._sink.quick else None
+        flowing = self._reader.flowing
+        if flowing is None or self._opening or self._region is not Region.CALLS:
+            return None
+        return Run(flowing, self._calls.delta_maker())
+
+    def end_run(self, run: Run) -> None:
+        """Take a run back, with what was shown of it."""
+        shown = sum(map(len, run.texts))
+        if self._region is Region.CALLS:
+            self._calls.flowed(run.texts)
+            self._base += shown
+        else:
+            self._base = self._sink.end_run(run, shown, self._base)
 
     def finish(self) -> list[Event]:
         """The output has ended: give back what was held."""
@@ -263,9 +267,7 @@ class NativeEngine:
         self._sink = self._sinks[Target.CONTENT]
         self._sink.begin_stretch(after_region=True)
 
-    def _act(
-        self, literal: str, buffer: Buffer, start: int, out: list[Event]
-    ) -> tuple[int, bool]:
+    def _act(self, literal: str, buffer: Buffer, start: int, out: list[Event]) -> tuple[int, bool]:
         """Do what the literal at `start` asks for."""
         meaning = self._program.tables.meanings[literal]
         end = start + len(literal)

@@ -7,11 +7,13 @@ understood says nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tagsmith.engine.value_types import JsonType, Types
 from tagsmith.request.vocabulary import resolve
+
+Schema = dict[str, Any]
 
 _DEEPEST = 32
 """How many schemas deep a type is looked for."""
@@ -38,6 +40,7 @@ _KINDS: dict[type, JsonType] = {
     dict: JsonType.OBJECT,
     list: JsonType.ARRAY,
 }
+_ALONE: dict[str, Types] = {name: frozenset({kind}) for name, kind in _NAMES.items()}
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _ABOUT: dict[JsonType, tuple[str, ...]] = {
     JsonType.OBJECT: ("properties", "patternProperties", "additionalProperties"),
@@ -45,6 +48,9 @@ _ABOUT: dict[JsonType, tuple[str, ...]] = {
     JsonType.STRING: ("pattern", "minLength", "maxLength"),
     JsonType.NUMBER: _BOUNDS,
 }
+_COMBINED = ("allOf", "anyOf", "oneOf")
+_LEADING_ON = frozenset({"$ref", *_COMBINED})
+_MORE_WORDS = _LEADING_ON | {"enum", "const"}
 _NOTHING: Types = frozenset()
 
 _LONGEST_MATCHED = 200
@@ -89,13 +95,13 @@ def expects_parameter(parameters: Any, key: str) -> bool:
     (True, True)
     """
     branches = list(_branches(parameters))
-    others = [schema for branch in branches for schema in _others(branch)]
-    if any(schema is True or isinstance(schema, Mapping) for schema in others):
-        return True
     if any(_lists(branch, key) or _matched(branch, key) for branch in branches):
         return True
+    others = [schema for branch in branches for schema in _others(branch)]
+    if any(schema is True or isinstance(schema, dict) for schema in others):
+        return True
     listing = ("properties", "patternProperties")
-    is_list = any(isinstance(b.get(word), Mapping) for b in branches for word in listing)
+    is_list = any(isinstance(b.get(word), dict) for b in branches for word in listing)
     return not is_list and not any(schema is False for schema in others)
 
 
@@ -113,17 +119,18 @@ class _Reader:
         """
         if schema is False:
             return _NOTHING
-        if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        if not isinstance(schema, dict) or depth > _DEEPEST:
             return None
         if id(schema) not in self._known:
             self._known[id(schema)] = _NOTHING
             self._known[id(schema)] = self._read(schema, depth + 1)
         return self._known[id(schema)]
 
-    def _read(self, schema: Mapping[str, Any], depth: int) -> Types | None:
-        types: Types | None = None
-        for said in self._said(schema, depth):
-            types = _common(types, said)
+    def _read(self, schema: Schema, depth: int) -> Types | None:
+        types = _declared(schema["type"]) if "type" in schema else None
+        if not _MORE_WORDS.isdisjoint(schema):
+            for said in self._said(schema, depth):
+                types = _common(types, said)
         if types is None:
             types = _union(
                 frozenset({kind})
@@ -132,8 +139,7 @@ class _Reader:
             )
         return types | {JsonType.NULL} if types and schema.get("nullable") is True else types
 
-    def _said(self, schema: Mapping[str, Any], depth: int) -> Iterator[Types | None]:
-        yield _declared(schema.get("type"))
+    def _said(self, schema: Schema, depth: int) -> Iterator[Types | None]:
         yield _kinds(_items(schema.get("enum")))
         yield _kinds([schema["const"]] if "const" in schema else [])
         yield self.types(_target(self._root, schema), depth)
@@ -165,6 +171,8 @@ def _union(several: Iterable[Types | None]) -> Types | None:
 
 
 def _declared(value: Any) -> Types | None:
+    if isinstance(value, str) and value in _ALONE:
+        return _ALONE[value]
     names = [value] if isinstance(value, str) else _items(value)
     lower = [name.lower() for name in names if isinstance(name, str)]
     return frozenset(_NAMES[name] for name in lower if name in _NAMES) or None
@@ -178,31 +186,35 @@ def _schemas_of(parameters: Any, key: str) -> list[Any]:
     """The schemas of one parameter: where it is named, else by its pattern, else of all others."""
     branches = list(_branches(parameters))
     exact = [branch["properties"][key] for branch in branches if _lists(branch, key)]
-    matched = [schema for branch in branches for schema in _matched(branch, key)]
-    return exact or matched or [schema for branch in branches for schema in _others(branch)]
+    return (
+        exact
+        or [schema for branch in branches for schema in _matched(branch, key)]
+        or [schema for branch in branches for schema in _others(branch)]
+    )
 
 
-def _branches(parameters: Any) -> Iterator[Mapping[str, Any]]:
+def _branches(parameters: Any) -> Iterator[Schema]:
     """The schema of the parameters, and all that it is combined of or leads to."""
     waiting, seen = [parameters], set[int]()
     while waiting:
         schema = waiting.pop()
-        if isinstance(schema, Mapping) and id(schema) not in seen:
+        if isinstance(schema, dict) and id(schema) not in seen:
             seen.add(id(schema))
             yield schema
-            waiting.append(_target(parameters, schema))
-            for word in ("allOf", "anyOf", "oneOf"):
-                waiting += _items(schema.get(word))
+            if not _LEADING_ON.isdisjoint(schema):
+                waiting.append(_target(parameters, schema))
+                for word in _COMBINED:
+                    waiting += _items(schema.get(word))
 
 
-def _lists(branch: Mapping[str, Any], key: str) -> bool:
+def _lists(branch: Schema, key: str) -> bool:
     properties = branch.get("properties")
-    return isinstance(properties, Mapping) and key in properties
+    return isinstance(properties, dict) and key in properties
 
 
-def _matched(branch: Mapping[str, Any], key: str) -> list[Any]:
+def _matched(branch: Schema, key: str) -> list[Any]:
     patterns = branch.get("patternProperties")
-    if not isinstance(patterns, Mapping):
+    if not isinstance(patterns, dict):
         return []
     return [schema for pattern, schema in patterns.items() if _matches(pattern, key)]
 
@@ -223,13 +235,13 @@ def _matches(pattern: Any, key: str) -> bool:
         return True
 
 
-def _others(branch: Mapping[str, Any]) -> list[Any]:
+def _others(branch: Schema) -> list[Any]:
     """What is said of the parameters that are not named."""
     words = ("additionalProperties", "unevaluatedProperties")
     return [branch[word] for word in words if word in branch]
 
 
-def _target(root: Any, schema: Mapping[str, Any]) -> Any:
+def _target(root: Any, schema: Schema) -> Any:
     """What a schema's reference leads to, within the tool's own schema; None if nowhere."""
     reference = schema.get("$ref")
     if not isinstance(reference, str) or reference[:2] not in ("#", "#/"):

@@ -15,7 +15,7 @@ from tagsmith.engine.calls import CallSink
 from tagsmith.engine.dialects import PYTHON
 from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.literals import LiteralReader, State
-from tagsmith.engine.pythonic_runs import BETWEEN, pythonic_runs
+from tagsmith.engine.pythonic_runs import BETWEEN, Opening, pythonic_runs, read_opening
 from tagsmith.engine.reader import OVER, Opened, Stop
 from tagsmith.engine.runs import run_end
 from tagsmith.engine.scanner import Scanner
@@ -49,16 +49,15 @@ class PythonicCalls:
     """Reads the tool-call regions of one generation; a `CallReader`.
 
     `scanner` finds the family's markers. `calls_allowed` is false under `tool_choice="none"`: the
-    region is then content, in which strings still protect what they hold. Where no marker opened
-    the region, and in what follows the first list where none closes it, a list is text unless it
-    begins as a list of calls does.
+    region is then content, in which strings still protect what they hold. Where no marker closes
+    the region, what does not begin as a call does is no part of it.
     """
 
     # fmt: off
     __slots__ = (
         "_at", "_base", "_before", "_brackets", "_buffer", "_called", "_calls_allowed",
-        "_cut_marker", "_depth", "_dropping", "_from", "_keys", "_listed", "_name_read", "_over",
-        "_part", "_repeated", "_runs", "_scanner", "_sink", "_source", "_token", "_undecided",
+        "_cut_marker", "_depth", "_dropping", "_from", "_keys", "_listed", "_over", "_part",
+        "_repeated", "_runs", "_scanner", "_sink", "_source", "_token", "_tools", "_undecided",
         "_used", "_values", "flowing", "opened",
     )
     # fmt: on
@@ -74,6 +73,8 @@ class PythonicCalls:
         self._sink = sink
         self._scanner = scanner
         self._runs = pythonic_runs(scanner.first_chars)
+        names = sink.tool_names
+        self._tools = None if names is None else names.union(sink.policies.pseudo_tools)
         self._calls_allowed = calls_allowed
         self._repeated = repeated
         self._values = LiteralReader(PYTHON, scanner)
@@ -94,7 +95,7 @@ class PythonicCalls:
         self._values.begin()
         self._used = self._called = self._listed = self._over = self._dropping = False
         self._brackets = self._depth = 0
-        self._before = self._name_read = ""
+        self._before = ""
         self._token: list[str] = []
         self._keys: set[str] = set()
 
@@ -142,17 +143,12 @@ class PythonicCalls:
 
     def finish(self, at: int) -> None:
         """The output ends at offset `at`, inside the region."""
-        call = self._sink.call
-        if call is None:
-            if self._cut_marker or (
-                self._at is PythonicCalls._top and self._brackets > 0 and self._used
-            ):
-                message = "the output ends inside a tool-call region"
-                self._sink.diagnose(DiagnosticCode.TRUNCATED, message, at)
-        elif self.opened is Opened.NOTHING and call.name is None:
-            self._sink.break_off(at)
-        else:
+        in_list = self._at is PythonicCalls._top and self._used and self._brackets > 0
+        if self._sink.call is not None:
             self._sink.cut_off(at)
+        elif self._cut_marker or in_list:
+            message = "the output ends inside a tool-call region"
+            self._sink.diagnose(DiagnosticCode.TRUNCATED, message, at)
 
     def _cut(self, pos: int, then: _Part | None = None) -> None:
         """The text up to `pos` is one part; what follows is `then`."""
@@ -184,11 +180,14 @@ class PythonicCalls:
         if char in BETWEEN and not (char == "[" and self._may_end):
             run = self._runs.between_lists if self._may_end else self._runs.between
             end = run_end(run, self._source, pos)
-            brackets = self._source.count("[", pos, end) - self._source.count("]", pos, end)
-            self._brackets += brackets
+            opened, closed = self._source.count("[", pos, end), self._source.count("]", pos, end)
+            self._brackets += opened - closed
             return end
-        if self._may_end and not self._opens_call(pos):
-            return self._end_without_marker(pos)
+        if self._may_end:
+            opening = self._opening(pos)
+            if opening is not Opening.CALL:
+                self._undecided = opening is Opening.UNDECIDED
+                return pos if self._undecided else self._no_call(pos)
         if char == "[":
             self._listed = True
             self._brackets += 1
@@ -200,19 +199,25 @@ class PythonicCalls:
         self._at = PythonicCalls._name
         return self._name(pos)
 
-    def _opens_call(self, pos: int) -> bool:
-        """Whether a call begins here, or may do so if more text comes."""
+    def _opening(self, pos: int) -> Opening:
+        """What begins here, in a region that what is no call ends."""
         if self._listed and self._brackets <= 0 and self._source[pos] != "[":
-            return False
-        found = find_opening(self._source, pos)
-        self._undecided = found.goes_on and not self._buffer.final
-        if self._undecided or self.opened is not Opened.NOTHING:
-            return self._undecided or found.name is not None
-        tools = self._sink.tool_names
+            return Opening.NONE
+        if self.opened is not Opened.NOTHING:
+            return read_opening(self._buffer, pos, None, name_is_enough=True)
+        tools = self._tools
+        return read_opening(self._buffer, pos, tools, name_is_enough=tools is not None)
 
-    def _end_without_marker(self, pos: int) -> int:
-        if self._undecided:
+    def _no_call(self, pos: int) -> int:
+        """What stands at `pos` ends the region, or shows that it is none."""
+        self._over = True
+        if self._called:
             return pos
+        self._used = True
+        self._cut(pos, _Part.LEFTOVER)
+        self._sink.malformed(self._base + pos)
+        # What no marker opened has to get past its first character, or it would open again.
+        return pos + 1 if self.opened is Opened.NOTHING else pos
 
     def _name(self, pos: int) -> int:
         end = run_end(self._runs.word, self._source, pos)
@@ -251,7 +256,6 @@ class PythonicCalls:
     def _equals(self, pos: int) -> int:
         if self._source[pos] != "=":
             return self._blank_or_fail(pos)
-        self._announce()
         self._begin_argument("".join(self._token), pos)
         self._token.clear()
         self._values.begin()
@@ -288,7 +292,6 @@ class PythonicCalls:
 
     def _close(self, pos: int) -> int:
         self._cut(pos, _Part.STRUCTURE)
-        self._announce()
         if self._keys:
             self._sink.argument_text("}")
         self._sink.close_arguments()
@@ -296,13 +299,6 @@ class PythonicCalls:
         self._sink.end(self._base + pos + 1)
         self._at = PythonicCalls._top
         return pos + 1
-
-    def _announce(self) -> None:
-        """The call is one. Where neither a marker nor the tools' names say so, keywords do."""
-        if self._name_read:
-            self._sink.set_name(self._name_read)
-            self._name_read = ""
-            self._called = True
 
     def _blank_or_fail(self, pos: int) -> int:
         return self._pass_blank(pos) if self._source[pos] in BLANK else self._fail(pos)
@@ -317,13 +313,11 @@ class PythonicCalls:
         self._cut(pos, _Part.LEFTOVER)
         self._sink.break_off(self._base + pos)
         self._token.clear()
-        self._name_read = ""
         if is_call:
             self._depth = 1 + self._values.closers.count(")")
             self._at = PythonicCalls._broken
         else:
             self._at = PythonicCalls._leftover
-            self._over = self._may_end
         return pos
 
     def _broken(self, pos: int) -> int:

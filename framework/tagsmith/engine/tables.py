@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum, IntEnum, auto
 
 from tagsmith.engine.reader import Opened
 from tagsmith.engine.scanner import Scanner, build_scanner
@@ -13,7 +13,7 @@ from tagsmith.spec.models import FamilySpec, MarkerPair
 from tagsmith.spec.policies import CallLayout, OnOutsideRegion
 
 
-class Region(Enum):
+class Region(IntEnum):
     """Where the output stands. `OUTSIDE` is text that no marker has opened."""
 
     OUTSIDE = auto()

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum, auto
+from enum import Enum, IntEnum, auto
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +19,14 @@ from tagsmith.engine.parameter_types import expects_parameter, parameter_types
 from tagsmith.engine.scanner import Scanner, scanner_of
 from tagsmith.engine.spans import SpanKind
 from tagsmith.engine.tagged_values import ValueText, Written
-from tagsmith.engine.templates import Hole, Place, compile_template, openers, words_after
+from tagsmith.engine.templates import (
+    Hole,
+    Place,
+    call_openers,
+    compile_template,
+    openers,
+    words_after,
+)
 from tagsmith.engine.value_types import ANYTHING, TEXT, JsonType, Types
 from tagsmith.events import DiagnosticCode
 from tagsmith.spec.models import Arguments, FamilySpec, ToolCalls
@@ -43,7 +50,11 @@ _BRACKETS = {ValueForm.MAPPING: "{}", ValueForm.LIST: "[]"}
 
 @dataclass(frozen=True, slots=True)
 class TaggedProgram:
-    """The encoding, compiled for one family. `forms` are what a `{type}` hole may say."""
+    """The encoding, compiled for one family.
+
+    `forms` are what a `{type}` hole may say. `around` finds what may stand behind a call: the end
+    of the region, among `region_ends`, the end of the turn, or the next call.
+    """
 
     calls: ToolCalls
     parameter: Place
@@ -51,6 +62,8 @@ class TaggedProgram:
     forms: Mapping[str, ValueForm]
     value_closers: frozenset[str]
     turn_ends: frozenset[str]
+    around: Scanner
+    region_ends: frozenset[str]
 
     @property
     def starts(self) -> frozenset[str]:
@@ -68,6 +81,11 @@ def tagged_encoding(spec: FamilySpec, beyond: frozenset[str]) -> TaggedProgram:
     assert calls is not None, "a family with an encoding has calls"
     written = calls.arguments
     parameters, items = written.parameter or (), written.item or ()
+    regions = spec.tag_style.tool_calls
+    pairs = () if regions is None else regions.pairs
+    region_starts = frozenset(pair.start for pair in pairs)
+    region_ends = frozenset(pair.end for pair in pairs if pair.end is not None)
+    turn_ends = frozenset(spec.tokens.turn_end)
     closers = words_after([*parameters, *items], Hole.VALUE)
     forms = _wire_forms(written)
     nested = not {ValueForm.MAPPING, ValueForm.LIST}.isdisjoint(forms.values())
@@ -79,7 +97,9 @@ def tagged_encoding(spec: FamilySpec, beyond: frozenset[str]) -> TaggedProgram:
         item=compile_template(items, follow=follow, beyond=beyond),
         forms=forms,
         value_closers=closers,
-        turn_ends=frozenset(spec.tokens.turn_end),
+        turn_ends=turn_ends,
+        around=scanner_of(turn_ends | region_starts | region_ends | call_openers(calls)),
+        region_ends=region_ends,
     )
 
 
@@ -93,7 +113,7 @@ def _wire_forms(written: Arguments) -> dict[str, ValueForm]:
     return forms | dict.fromkeys(types.list or (), ValueForm.LIST)
 
 
-class _At(Enum):
+class _At(IntEnum):
     """Where in the arguments the reader stands."""
 
     BOUNDARY = auto()
@@ -356,20 +376,47 @@ class TaggedArguments:
         """Whether a literal closes the value: only where what follows it may follow."""
         if not self._real(literal, start):
             return _Verdict.DATA
-        closers = self._place.past_hole.words
-        following = closers.get(literal) or self._after.words.get(literal)
-        text, final = self._buffer.text, self._buffer.final
-        at_end = _Verdict.CLOSER if final else _Verdict.UNDECIDED
+        closer = self._place.past_hole.words.get(literal)
+        following = closer or self._after.words.get(literal)
         if following is None:
-            return at_end if end == len(text) else _Verdict.DATA
-        blanks = _FEW_BLANKS.match(text, end)
-        next_at = end if blanks is None else blanks.end()
-        if next_at == len(text):
-            return at_end
-        found = self._buffer.match(following.scanner, next_at)
+            return self._at_end if end == len(self._buffer.text) else _Verdict.DATA
+        if closer is not None:
+            found = self._past_blanks(closer.scanner, end)
+            return found if isinstance(found, _Verdict) else _Verdict.CLOSER
+        return self._call_ends(following, end)
+
+    def _call_ends(self, place: Place, pos: int) -> _Verdict:
+        """Whether the rest of the call stands here, and nothing more, or the next call.
+
+        Then the value ends though nothing closes it; otherwise the rest of the call is quoted.
+        """
+        while place.words:
+            found = self._past_blanks(place.own, pos)
+            if isinstance(found, _Verdict):
+                return found
+            pos, place = found[1], place.words[found[2] or ""]
+        while True:
+            found = self._past_blanks(self._program.around, pos)
+            if isinstance(found, _Verdict):
+                return found
+            if found[2] not in self._program.region_ends:
+                return _Verdict.CLOSER
+            pos = found[1]
+
+    @property
+    def _at_end(self) -> _Verdict:
+        return _Verdict.CLOSER if self._buffer.final else _Verdict.UNDECIDED
+
+    def _past_blanks(self, scanner: Scanner, pos: int) -> tuple[int, int, str | None] | _Verdict:
+        """The literal behind a few blanks; or what is to be thought where there is none."""
+        blanks = _FEW_BLANKS.match(self._buffer.text, pos)
+        pos = pos if blanks is None else blanks.end()
+        if pos == len(self._buffer.text):
+            return self._at_end
+        found = self._buffer.match(scanner, pos)
         if found is None:
             return _Verdict.DATA
-        return _Verdict.UNDECIDED if found[2] is None else _Verdict.CLOSER
+        return _Verdict.UNDECIDED if found[2] is None else found
 
     def _real(self, literal: str, start: int) -> bool:
         marks = self._buffer.marks

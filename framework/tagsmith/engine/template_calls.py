@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import IntEnum, auto
 
 from tagsmith.engine.arguments import ArgumentsProgram, Encoding, Ended
 from tagsmith.engine.base import Context
@@ -30,10 +30,11 @@ MAX_NAME = 256
 """The longest name or id of a call, in characters: what is longer is no call."""
 
 _BLANKS = re.compile(f"[{BLANK}]+")
+_SECOND_LINE = re.compile(rf"\n[{BLANK}]*[^{BLANK}]")
 _KINDS = {Hole.NAME: SpanKind.CALL_NAME, Hole.ID: SpanKind.CALL_ID}
 
 
-class _At(Enum):
+class _At(IntEnum):
     """Where in the region the reader stands."""
 
     BETWEEN = auto()
@@ -48,13 +49,15 @@ class TemplateProgram:
     """A family's call templates, compiled.
 
     `region_markers` are the markers without those of calls, `hidden` those that are never shown,
-    though they may be part of a call. `ids` reads an id that carries the name.
+    though they may be part of a call; `marked` are the literals of calls with a marker in them.
+    `ids` reads an id that carries the name.
     """
 
     root: Place
     markers: Scanner
     region_markers: Scanner
     hidden: frozenset[str]
+    marked: frozenset[str]
     arguments: ArgumentsProgram
     writes_ids: bool
     ids: re.Pattern[str] | None
@@ -73,6 +76,7 @@ def compile_template_calls(
     assert calls is not None and calls.call is not None, "a template layout has templates"
     beyond = markers.literals | call_openers(calls)
     hidden = frozenset(spec.tokens.hidden)
+    words = {step for form in calls.call for step in split_template(form)}
     of_calls = call_openers(calls) | call_closers(calls)
     arguments = encodings[calls.arguments.encoding](spec, beyond)
     return TemplateProgram(
@@ -80,6 +84,7 @@ def compile_template_calls(
         markers=markers,
         region_markers=scanner_of(markers.literals - of_calls | hidden),
         hidden=hidden,
+        marked=frozenset(w for w in words if any(m in w for m in markers.literals)),
         arguments=arguments,
         writes_ids=any(Hole.ID in split_template(form) for form in calls.call),
         ids=None if calls.id.format is None else _id_pattern(calls.id.format),
@@ -119,7 +124,7 @@ class TemplateCalls:
         self.opened = opened
         self._at = _At.BETWEEN if self._calls_allowed else _At.TEXT
         self._place = self._program.root
-        self._token: list[str] = []
+        self._token = ""
         self._name = ""
         self._used = self._saw_text = self._id_read = False
         self._stop: Stop | None = None
@@ -189,7 +194,7 @@ class TemplateCalls:
         self._used, self._saw_text, self._id_read = True, False, False
         self._sink.begin(self._buffer.base + start, id_known=not self._program.writes_ids)
         self._sink.mark(self._buffer.base + start, self._buffer.base + end, SpanKind.MARKER)
-        self._token.clear()
+        self._token = ""
         return self._arrive(self._program.root.words[literal], end)
 
     def _other_text(self, pos: int, end: int) -> None:
@@ -233,7 +238,7 @@ class TemplateCalls:
         if start < end and literal is None:
             return pos, False
         if literal in place.words:
-            self._take(pos, end, SpanKind.CALL)
+            self._take_word(literal or "", pos, end)
             return self._arrive(place.words[literal or ""], end)
         blanks = _BLANKS.match(text, pos) if literal is None else None
         if blanks is not None:
@@ -258,28 +263,41 @@ class TemplateCalls:
     def _in_hole(self, pos: int) -> tuple[int, bool]:
         """A name, an id, or what is ignored: up to the literal after it."""
         hole, after = self._place.hole, self._place.past_hole
-        ignored = hole is Hole.IGNORED
-        start, _, literal = self._next(after.own if ignored else after.scanner, pos)
-        if start > pos:
-            self._take(pos, start, SpanKind.CALL if ignored else _KINDS[hole or Hole.NAME])
-            self._token.append(self._buffer.text[pos:start])
-        if literal is None and (ignored or self._may_be_name()):
+        if hole is Hole.IGNORED:
+            start, _, literal = self._next(after.own, pos)
+            self._sink.mark(self._buffer.base + pos, self._buffer.base + start, SpanKind.CALL)
+        else:
+            start, _, literal = self._next(after.scanner, pos)
+            broken_at = self._take_name(pos, start, _KINDS[hole or Hole.NAME])
+            if broken_at is not None:
+                return self._break(broken_at)
+            if literal is not None and not (literal in after.leads and self._named(hole)):
+                return self._break(start)
+        if literal is None:
             return start, False
-        token = "".join(self._token).strip(BLANK)
-        self._token.clear()
+        self._token = ""
         self._at, self._place = _At.PLACE, after
-        if not ignored and not (literal in after.leads and self._named(hole, token)):
-            return self._break(start)
         return start, True
 
-    def _may_be_name(self) -> bool:
-        token = "".join(self._token).strip(BLANK)
-        self._token[:] = [token] if token else []
-        return len(token) <= MAX_NAME and "\n" not in token
+    def _take_name(self, pos: int, end: int, kind: SpanKind) -> int | None:
+        """More of a name; says where it stops being one, if it does."""
+        known = len(self._token)
+        token = self._token + self._buffer.text[pos:end]
+        bare = token.lstrip(BLANK)
+        second_line = _SECOND_LINE.search(bare)
+        limit = MAX_NAME if second_line is None else min(second_line.end() - 1, MAX_NAME)
+        self._token = bare
+        if len(bare) <= limit:
+            self._take(pos, end, kind)
+            return None
+        stop = pos + len(token) - len(bare) + limit - known
+        self._take(pos, stop, kind)
+        return stop
 
-    def _named(self, hole: Hole | None, token: str) -> bool:
-        """Use what stands in a hole; False when it can be no name."""
-        if not token or "\n" in token or len(token) > MAX_NAME:
+    def _named(self, hole: Hole | None) -> bool:
+        """Use what stood in the hole; False when that is nothing."""
+        token = self._token.strip(BLANK)
+        if not token:
             return False
         name: str | None = token
         if hole is Hole.ID:
@@ -339,8 +357,16 @@ class TemplateCalls:
         """The literal that stands here, or the start of one; without either, nothing."""
         return self._buffer.match(scanner, pos) or (pos, pos, None)
 
+    def _take_word(self, literal: str, pos: int, end: int) -> None:
+        """A literal of the call; what holds a marker is never given back as text."""
+        if literal in self._program.marked:
+            self._sink.mark(self._buffer.base + pos, self._buffer.base + end, SpanKind.MARKER)
+        else:
+            self._take(pos, end, SpanKind.CALL)
+
     def _take(self, pos: int, end: int, kind: SpanKind) -> None:
-        self._sink.take(self._buffer.text[pos:end], self._buffer.base + pos, kind)
+        if end > pos:
+            self._sink.take(self._buffer.text[pos:end], self._buffer.base + pos, kind)
 
 
 _STEPS: dict[_At, Callable[[TemplateCalls, int], tuple[int, bool]]] = {

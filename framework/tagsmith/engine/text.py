@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tagsmith.engine.base import Run
 from tagsmith.engine.citations import MAX_CITATION_DEPTH, OpenCitation
 from tagsmith.engine.spans import SpanKind, SpanMap
 from tagsmith.engine.stops import StopWatch, build_stops
@@ -131,6 +133,22 @@ class TextSink:
         self.citations.clear()
         self._pieces.clear()
         return count
+
+    def begin_run(self, ends: Callable[[str], object]) -> Run:
+        """Plain text from here on; what is held goes with it."""
+        trim = "" if self.trim is Trim.KEEP else WHITESPACE
+        held = "".join(piece.text for piece in self.held)
+        return Run(ends, self.delta, trim, held)
+
+    def end_run(self, run: Run, shown: int, base: int) -> int:
+        """The run was read: `shown` characters of it were shown; returns the offset after it."""
+        end = base - self._held_length + shown
+        self.length += shown
+        self._forget_held()
+        if run.held:
+            self.held.append(Held(run.held, end))
+            self._held_length = len(run.held)
+        return end + len(run.held)
 
     def _see_if_quick(self) -> None:
         watched = self.stops or self.citations or self.spans is not None

@@ -92,7 +92,7 @@ def typed_json(
         other = None if has_text else _other_notation(bare, types, fallback)
         if other is not None:
             return Typed(other, fits=True)
-    return Typed(json.dumps(text, ensure_ascii=False), fits=has_text)
+    return Typed(_encode(text), fits=has_text)
 
 
 class _Part(Enum):
@@ -250,3 +250,4 @@ def _refuse(constant: str) -> NoReturn:
 
 # Numbers stay text: converting them costs time and refuses very long ones.
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse)
+_encode = json.JSONEncoder(ensure_ascii=False).encode

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from tagsmith.codes import Code
+from tagsmith.engine.layouts import ENCODINGS, Encodings
 from tagsmith.errors import FamilyFileError, Location
 from tagsmith.loading.extends import Inheritance
 from tagsmith.loading.files import FamilyFile, FoundFile, Root, Source, find_files, read_file
@@ -16,6 +17,7 @@ from tagsmith.spec.models import FamilySpec, Match
 __all__ = [
     "Claims",
     "FoundFamily",
+    "Layers",
     "LoadResult",
     "Problem",
     "Root",
@@ -23,6 +25,21 @@ __all__ = [
     "load_families",
     "load_layers",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """Where families are looked for, and the argument encodings that they may name.
+
+    A family of a later layer replaces that of the same id in an earlier.
+    """
+
+    roots: tuple[tuple[Root, ...], ...] = ()
+    encodings: Encodings = field(default_factory=lambda: ENCODINGS)
+
+    def below(self, roots: Iterable[Root]) -> Layers:
+        """The same with one layer more, the last."""
+        return replace(self, roots=(*self.roots, tuple(roots)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +105,16 @@ def load_families(paths: Iterable[Source]) -> LoadResult:
     >>> load_families(["no/such/file.yaml"]).errors[0].code
     <Code.UNREADABLE: 'TS001'>
     """
-    return load_layers([[Root(path, "path") for path in paths]])
+    return load_layers(Layers().below(Root(path, "path") for path in paths))
 
 
-def load_layers(layers: Sequence[Iterable[Root]]) -> LoadResult:
-    """Load several layers: a family of a later layer replaces that of the same id in an earlier.
+def load_layers(layers: Layers) -> LoadResult:
+    """Load several layers.
 
     Two families of one id in one layer are a problem of the one of the higher rank, or of both.
     Nothing is raised.
     """
-    found, unreadable = find_files(layers)
+    found, unreadable = find_files(layers.roots)
     read = _not_replaced([read_file(file) for file in found])
     files = sorted(read, key=lambda file: file.found.rank)
     problems = [Problem(error, place, None) for error, place in unreadable]
@@ -108,7 +125,7 @@ def load_layers(layers: Sequence[Iterable[Root]]) -> LoadResult:
     for file in files:
         family_id = file.text_at("id")
         rivals = _rivals(file, holders.get(family_id or "", []))
-        family, errors = _resolve(file, inheritance)
+        family, errors = _resolve(file, inheritance, layers.encodings)
         if rivals:
             errors.append(_duplicate_id(file, rivals))
         problems += [Problem(error, file.found, family_id) for error in unique_errors(errors)]
@@ -137,16 +154,16 @@ def _not_replaced(files: list[FamilyFile]) -> list[FamilyFile]:
 
 
 def _resolve(
-    file: FamilyFile, inheritance: Inheritance
+    file: FamilyFile, inheritance: Inheritance, encodings: Encodings
 ) -> tuple[FoundFamily | None, list[FamilyFileError]]:
     """The family of a file, with all it inherits, and what is wrong with it."""
     inherited = inheritance.resolve(file)
     if inherited.root is None:
-        own = validate(file.root)[1] if file.root is not None else []
+        own = validate(file.root, encodings)[1] if file.root is not None else []
         # What a file lacks by itself, or does not fit in it, it might have inherited.
         certain = [e for e in own if e.code.startswith("TS1") and e.code != Code.MISSING_KEY]
         return None, [*inherited.problems, *certain]
-    spec, invalid = validate(inherited.root)
+    spec, invalid = validate(inherited.root, encodings)
     errors = [*inherited.problems, *invalid]
     if spec is None:
         return None, errors

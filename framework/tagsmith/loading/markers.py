@@ -35,6 +35,7 @@ _MAY_SHARE = {
     frozenset((_Role.CALL_CLOSER, _Role.CLOSER)),
     frozenset((_Role.CALL_CLOSER, _Role.TURN_END)),
     frozenset((_Role.CALL_CLOSER, _Role.HIDDEN)),
+    frozenset((_Role.CALL_OPENER, _Role.HIDDEN)),
     frozenset((_Role.TURN_START, _Role.HIDDEN)),
     frozenset((_Role.TURN_END, _Role.HIDDEN)),
 }
@@ -67,18 +68,9 @@ def one_role_each(subject: Subject) -> Iterator[Finding]:
 
 def calls_in_their_region(subject: Subject) -> Iterator[Finding]:
     """The markers of the tool-call region are not written again in each call."""
-    if subject.spec.tag_style.tool_calls is None:
-        return
-    region = ("tag_style", "tool_calls")
-    around = {
-        marker: dotted((*path, key))
-        for path, pair in _spellings(region, subject.spec.tag_style.tool_calls)
-        for key, marker in (("start", pair.start), ("end", pair.end))
-    }
-    # Where calls stand anywhere, an opener that clashes is told by its role.
-    told = {_Role.CALL_OPENER} if calls_stand_anywhere(subject.spec) else set()
+    around = _around_calls(subject)
     for call in _call_literals(subject):
-        if call.marker in around and call.role not in told:
+        if call.marker in around:
             what = (
                 f"{dotted(call.path)}: '{call.marker}' is {around[call.marker]} already, which "
                 "stands around all calls; remove it from the call, or remove tag_style.tool_calls "
@@ -107,12 +99,12 @@ def _marked(subject: Subject) -> Iterator[_Marked]:
         if pair.end is not None:
             yield _Marked((*path, "end"), pair.end, _Role.CLOSER)
     if calls_stand_anywhere(spec):
-        yield from _call_literals(subject)
+        around = _around_calls(subject)
+        yield from (call for call in _call_literals(subject) if call.marker not in around)
     if spec.citations:
-        path = ("citations", "markup", "open")
-        yield _Marked(path, spec.citations.markup.open, _Role.CITATION)
-    if spec.tokens.turn_start:
-        yield _Marked(("tokens", "turn_start"), spec.tokens.turn_start, _Role.TURN_START)
+        yield _Marked(("citations", "markup", "open"), spec.citations.markup.open, _Role.CITATION)
+    for start in subject.listed(("tokens", "turn_start"), spec.tokens.turn_start):
+        yield _Marked(start.path, start.text, _Role.TURN_START)
     for end in subject.listed(("tokens", "turn_end"), spec.tokens.turn_end):
         yield _Marked(end.path, end.text, _Role.TURN_END)
     for index, marker in enumerate(spec.tokens.hidden):
@@ -133,6 +125,18 @@ def _spellings(path: Path, markers: Markers) -> Iterator[tuple[Path, MarkerPair]
     yield path, markers
     for index, pair in enumerate(markers.also):
         yield (*path, "also", index), pair
+
+
+def _around_calls(subject: Subject) -> dict[str, str]:
+    """The markers of the tool-call region, and the name of each."""
+    markers = subject.spec.tag_style.tool_calls
+    around: dict[str, str] = {}
+    if markers is not None:
+        for path, pair in _spellings(("tag_style", "tool_calls"), markers):
+            around[pair.start] = dotted((*path, "start"))
+            if pair.end is not None:
+                around[pair.end] = dotted((*path, "end"))
+    return around
 
 
 def _call_literals(subject: Subject) -> Iterator[_Marked]:
@@ -181,3 +185,4 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     calls_in_their_region,
     markers_stand_out,
 )
+"""What is asked of markers, whatever else is wrong with the file."""

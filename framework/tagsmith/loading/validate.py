@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from tagsmith.codes import Code
+from tagsmith.engine.layouts import Encodings
 from tagsmith.errors import FamilyFileError, Location
 from tagsmith.loading.consistency import findings
 from tagsmith.loading.nodes import Node, Path, descend, dotted, locate, locate_key, plain, shown
-from tagsmith.spec.models import FORMAT_VERSION, FamilySpec, Match
+from tagsmith.loading.subject import Subject
+from tagsmith.spec.models import FORMAT_VERSION, FamilySpec, Match, OneOrMore
 from tagsmith.wording import did_you_mean, shortened
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -39,8 +41,13 @@ _RANGES = {
 }
 
 
-def validate(root: Node) -> tuple[FamilySpec | None, list[FamilyFileError]]:
-    """The family that a file with all it inherits describes, or every problem with it."""
+def validate(root: Node, encodings: Encodings) -> tuple[FamilySpec | None, list[FamilyFileError]]:
+    """The family that a file with all it inherits describes, or every problem with it.
+
+    Args:
+        root: what the file says, and what it inherits.
+        encodings: the argument encodings that it may name.
+    """
     if problem := _version_problem(root):
         return None, [problem]
     data = plain(root)
@@ -54,8 +61,8 @@ def validate(root: Node) -> tuple[FamilySpec | None, list[FamilyFileError]]:
         rest = {key: value for key, value in data.items() if key not in broken}
         needed = {"tagsmith": FORMAT_VERSION, "id": "unnamed"}
         partial = _read_strictly(FamilySpec, needed | rest)
-        return None, problems + _inconsistencies(root, partial, broken)
-    problems = _inconsistencies(root, spec, frozenset())
+        return None, problems + _inconsistencies(Subject(partial, root, encodings), broken)
+    problems = _inconsistencies(Subject(spec, root, encodings), frozenset())
     return (None if problems else spec), problems
 
 
@@ -75,10 +82,10 @@ def _read_strictly(model: type[_Model], data: Any) -> _Model:
     return model.model_validate_json(json.dumps(data), strict=True)
 
 
-def _inconsistencies(root: Node, spec: FamilySpec, broken: frozenset[str]) -> list[FamilyFileError]:
+def _inconsistencies(subject: Subject, broken: frozenset[str]) -> list[FamilyFileError]:
     return [
-        FamilyFileError(finding.code, finding.message, locate(root, finding.path))
-        for finding in findings(spec, broken)
+        FamilyFileError(finding.code, finding.message, locate(subject.root, finding.path))
+        for finding in findings(subject, broken)
     ]
 
 
@@ -103,7 +110,7 @@ def _version_problem(root: Node) -> FamilyFileError | None:
 
 
 def _problem(root: Node, detail: ErrorDetails) -> FamilyFileError:
-    path = detail["loc"]
+    path = _as_written(root, detail["loc"])
     describe = _DESCRIBE.get(detail["type"])
     if describe is None and detail["type"] in _TYPE_NAMES:
         describe = _wrong_type
@@ -111,6 +118,13 @@ def _problem(root: Node, detail: ErrorDetails) -> FamilyFileError:
         describe = _out_of_range
     code, message = (describe or _other)(root, path, detail)
     return FamilyFileError(code, message, _place(root, path, code))
+
+
+def _as_written(root: Node, path: Path) -> Path:
+    """The path of a value, where one text was written for a list of one."""
+    above = descend(root, path[:-1])
+    is_text = above is not None and isinstance(above.value, str)
+    return path[:-1] if is_text and isinstance(path[-1], int) else path
 
 
 def _place(root: Node, path: Path, code: Code) -> Location:
@@ -141,7 +155,11 @@ def _missing_key(root: Node, path: Path, _: ErrorDetails) -> _Described:
 def _wrong_type(root: Node, path: Path, detail: ErrorDetails) -> _Described:
     node = descend(root, path)
     wanted = _TYPE_NAMES[detail["type"]]
-    quotable = wanted == "a string" and node is not None and isinstance(node.value, int | float)
+    if wanted == "a list" and _takes_one(path):
+        wanted = "a string or a list of strings"
+    quotable = (
+        wanted.startswith("a string") and node is not None and isinstance(node.value, int | float)
+    )
     mend = "; quote it" if quotable else ""
     return Code.WRONG_TYPE, f"{dotted(path)} must be {wanted}, not {shown(node)}{mend}"
 
@@ -198,6 +216,17 @@ def _meaning(path: Path) -> str:
         if described is not None and described.description:
             return f" ({described.description.rstrip('.')})"
     return ""
+
+
+def _takes_one(path: Path) -> bool:
+    """Whether a key takes one text in place of a list of them."""
+    fields = [model.model_fields.get(str(path[-1])) for model in _models_at(path[:-1])]
+    return any(
+        OneOrMore in get_args(field.annotation)
+        or any(isinstance(part, BeforeValidator) for part in field.metadata)
+        for field in fields
+        if field is not None
+    )
 
 
 def _models_at(path: Path) -> list[type[BaseModel]]:

@@ -34,11 +34,14 @@ class MockTokenizer:
 
     @classmethod
     def for_family(cls, family: Family) -> MockTokenizer:
-        """The tokenizer that holds every one of `family.markers`, in that order.
+        """The tokenizer that holds each of `family.markers`, in that order.
 
+        One that is made of others, such as `<|im_start|>assistant`, is none: its parts are.
         Citation markup is not among them: models write it with ordinary tokens.
         """
-        return cls(family.markers)
+        known = family.markers
+        made_of_others = {m for m in known if any(part in m for part in known if part != m)}
+        return cls([marker for marker in known if marker not in made_of_others])
 
     @property
     def all_special_ids(self) -> list[int]:
