@@ -9,7 +9,8 @@ from typing import Any
 from tagsmith.engine.base import Context, Engine
 from tagsmith.engine.layouts import ENCODINGS, Encodings
 from tagsmith.engine.melody import MelodyEngine
-from tagsmith.engine.native import NativeEngine, NativeProgram, compile_native
+from tagsmith.engine.native import NativeEngine
+from tagsmith.engine.program import NativeProgram, compile_native
 from tagsmith.engine.spans import Span, SpanMap
 from tagsmith.engine.tables import marker_meanings
 from tagsmith.engine.tokens import TokenText

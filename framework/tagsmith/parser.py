@@ -47,22 +47,25 @@ class Parser:
         are no ids or come without a tokenizer.
         """
         run = self._run
-        if run is None or token_ids is not None or not isinstance(text, str) or run.ends(text):
+        if run is None or token_ids is not None:
             return self._feed(text, token_ids)
-        # The way that most text goes: what is called here, each delta pays for.
-        if run.held:
-            text = run.held + text
-            run.held = ""
-        shown = text.rstrip(run.trim)
-        if len(shown) != len(text):
-            run.held = text[len(shown) :]
-        if not shown:
-            return []
-        run.texts.append(shown)
-        if len(run.texts) > _FOLD_EVERY:
-            self._end_run()
-            self._run = self._engine.begin_run()
-        return [run.event(shown)]
+        # The way that most text goes: whatever is done here, every delta pays for.
+        try:
+            if run.sign in text and (run.ends is None or run.ends(text)):
+                return self._feed(text, None)
+            if run.held:
+                text = run.held + text
+                run.held = ""
+            if text[-1:] in run.trim:
+                shown = text.rstrip(run.trim)
+                run.held = text[len(shown) :]
+                if not shown:
+                    return []
+                text = shown
+        except TypeError:  # It is no text.
+            return self._feed(text, None)
+        run.shown.write(text)
+        return [run.event(text)]
 
     def _feed(self, text: str, token_ids: Sequence[int] | None) -> list[Event]:
         if self._finished:
@@ -81,8 +84,9 @@ class Parser:
         run, self._run = self._run, None
         if run is not None:
             self._engine.end_run(run)
-            if run.texts:
-                self._record([run.event("".join(run.texts))])
+            shown = run.shown.getvalue()
+            if shown:
+                self._record([run.event(shown)])
 
     def finish(self, reason: str | None = "stop") -> list[Event]:
         """The output has ended, for this reason; return the last events. Again, it returns none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any, Protocol
 
 from tagsmith.events import Event
@@ -40,16 +41,18 @@ class Context:
 class Run:
     """A stretch in which text, as it comes, is nothing but more of one thing.
 
-    As long as `ends` finds nothing in it, text is shown as the `event` it makes, but for the `trim`
-    at its end, which waits for more. Whoever reads on so puts what was shown into `texts`, what
-    waits into `held`, and gives the run back to the engine before anything else.
+    Text ends it that holds the `sign` and in which `ends` finds something, where there is such a
+    thing. Until then text is shown as the `event` it makes, but for the `trim` at its end, which
+    waits for more. Whoever reads on so writes what was shown to `shown`, puts what waits into
+    `held`, and gives the run back to the engine before anything else.
     """
 
-    ends: Callable[[str], object]
     event: Callable[[str], Event]
+    sign: str = ""
+    ends: Callable[[str], object] | None = None
     trim: str = ""
     held: str = ""
-    texts: list[str] = field(default_factory=list)
+    shown: StringIO = field(default_factory=StringIO)
 
 
 class Engine(Protocol):

@@ -141,9 +141,9 @@ class CallSink:
         """What makes an event of arguments that flow."""
         return partial(ToolCallDelta, self.count)
 
-    def flowed(self, texts: list[str]) -> None:
-        """These were shown: more of the arguments, as they stand."""
-        self._open.fragments.append("".join(texts))
+    def flowed(self, text: str) -> None:
+        """This was shown: more of the arguments, as they stand."""
+        self._open.fragments.append(text)
 
     def close_arguments(self) -> None:
         """The arguments are whole."""

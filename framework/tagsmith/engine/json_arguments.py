@@ -16,7 +16,6 @@ from tagsmith.engine.spans import SpanKind
 from tagsmith.engine.templates import Place
 from tagsmith.spec.models import FamilySpec
 
-
 _JSON_STARTS = '{["'
 
 

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from enum import IntEnum, auto
 
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.call_values import decode_id, decode_text, json_object_in
 from tagsmith.engine.calls import CallSink
-from tagsmith.engine.json_runs import BETWEEN, BLANK, run_end, runs_beside
+from tagsmith.engine.json_layout import At, JsonProgram, Part
+from tagsmith.engine.json_runs import BETWEEN, BLANK, run_end
 from tagsmith.engine.json_value import ENDS_STRING_RUN, JsonValue
 from tagsmith.engine.reader import OVER, Opened, Stop
-from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind
 from tagsmith.events import DiagnosticCode
-from tagsmith.spec.models import CallKeys
 
 _FENCE = "```"
 _TO_NEXT = re.compile(f"[{re.escape(BETWEEN)}]*")
@@ -27,71 +25,32 @@ _MAX_BETWEEN = 64
 """How far from a call to the next one, where nothing closes the region of both."""
 
 
-class _At(IntEnum):
-    """Where in the region the reader stands."""
-
-    TOP = auto()
-    FENCE = auto()
-    LEFTOVER = auto()
-    KEY = auto()
-    KEY_TEXT = auto()
-    COLON = auto()
-    VALUE = auto()
-    VALUE_TEXT = auto()
-    AFTER = auto()
-    BROKEN = auto()
-    TEXT = auto()
-
-
-class _Part(IntEnum):
-    """What a stretch of the region's text is."""
-
-    BETWEEN = auto()
-    LEFTOVER = auto()
-    TEXT = auto()
-    STRUCTURE = auto()
-    KEY = auto()
-    OTHER = auto()
-    ID = auto()
-    NAME = auto()
-    ARGUMENTS = auto()
-
-
 _KINDS = {
-    _Part.ID: SpanKind.CALL_ID,
-    _Part.NAME: SpanKind.CALL_NAME,
-    _Part.ARGUMENTS: SpanKind.ARGUMENTS,
+    Part.ID: SpanKind.CALL_ID,
+    Part.NAME: SpanKind.CALL_NAME,
+    Part.ARGUMENTS: SpanKind.ARGUMENTS,
 }
 
 
 class JsonCalls:
     """Reads the tool-call regions of one generation; a `CallReader`.
 
-    `markers` finds the family's markers. `calls_allowed` is false under `tool_choice="none"`: the
-    region is then content, in which JSON strings still protect what they hold.
+    `calls_allowed` is false under `tool_choice="none"`: the region is then content, in which JSON
+    strings still protect what they hold.
     """
 
     # fmt: off
     __slots__ = (
         "_at", "_base", "_brackets", "_buffer", "_calls_allowed", "_calls_seen", "_cut_marker",
-        "_depth", "_final", "_from", "_keys", "_markers", "_name", "_other_keys", "_over", "_part",
-        "_runs", "_seen", "_sink", "_text_value", "_token", "_undecided", "_used", "_value",
-        "_writes_ids", "flowing", "opened",
+        "_depth", "_final", "_from", "_name", "_over", "_part", "_program", "_runs", "_seen",
+        "_sink", "_text_value", "_token", "_undecided", "_used", "_value", "flowing", "opened",
     )
     # fmt: on
 
-    def __init__(
-        self, keys: CallKeys, sink: CallSink, markers: Scanner, *, calls_allowed: bool
-    ) -> None:
-        self._keys = dict.fromkeys(keys.name, _Part.NAME)
-        self._keys |= dict.fromkeys(keys.arguments, _Part.ARGUMENTS)
-        self._writes_ids = keys.id is not None
-        if keys.id is not None:
-            self._keys[keys.id] = _Part.ID
-        self._other_keys = frozenset(keys.other)
+    def __init__(self, program: JsonProgram, sink: CallSink, *, calls_allowed: bool) -> None:
+        self._program = program
         self._sink = sink
-        self._markers = markers
-        self._runs = runs_beside(markers.first_chars)
+        self._runs = program.runs
         self._calls_allowed = calls_allowed
         self._buffer, self._base, self._from = "", 0, 0
         self._final = self._undecided = self._cut_marker = False
@@ -103,15 +62,15 @@ class JsonCalls:
         """A region opens."""
         self._sink.begin_region(opened)
         self.opened = opened
-        self._at = _At.TOP if self._calls_allowed else _At.TEXT
-        self._part = _Part.BETWEEN if self._calls_allowed else _Part.TEXT
-        self._text_value = _Part.OTHER
+        self._at = At.TOP if self._calls_allowed else At.TEXT
+        self._part = Part.BETWEEN if self._calls_allowed else Part.TEXT
+        self._text_value = Part.OTHER
         self._used = self._over = self._calls_seen = False
         self._depth = self._brackets = 0
         self._value.in_string = False
         self._name: str | None = None
         self._token: list[str] = []
-        self._seen: set[_Part] = set()
+        self._seen: set[Part] = set()
 
     @property
     def used(self) -> bool:
@@ -121,7 +80,7 @@ class JsonCalls:
     @property
     def expects_marker(self) -> bool:
         """Whether what may be the start of a marker can be nothing else here."""
-        text = self._at in (_At.LEFTOVER, _At.BROKEN, _At.TEXT)
+        text = self._at in (At.LEFTOVER, At.BROKEN, At.TEXT)
         return not (text or self._value.in_string)
 
     def cut(self) -> None:
@@ -133,14 +92,15 @@ class JsonCalls:
         text = self._buffer = buffer.text
         self._base, self._from, self._final = buffer.base, pos, buffer.final
         self._undecided = False
+        markers = self._program.markers
         stop: Stop | None = None
         while pos < len(text) and not self._undecided:
             in_string = self._value.in_string
-            if not in_string and text[pos] in self._markers.first_chars:
-                found = buffer.match(self._markers, pos)
+            if not in_string and text[pos] in markers.first_chars:
+                found = buffer.match(markers, pos)
                 if found is not None:
                     # What stands behind the calls of a region that nothing closes ends it.
-                    ends = OVER if self._after_all and self._at is _At.TOP else Stop(found[2])
+                    ends = OVER if self._after_all and self._at is At.TOP else Stop(found[2])
                     stop = None if found[2] is None else ends
                     break
             pos = self._in_string(pos) if in_string else _STEPS[self._at](self, pos)
@@ -148,7 +108,7 @@ class JsonCalls:
                 stop = OVER
                 break
         self._cut(pos)
-        in_argument = self._value.flows and self._text_value is _Part.ARGUMENTS
+        in_argument = self._value.flows and self._text_value is Part.ARGUMENTS
         self.flowing = ENDS_STRING_RUN if in_argument and self._sink.flows else None
         return pos, stop
 
@@ -161,11 +121,11 @@ class JsonCalls:
         """The output ends at offset `at`, inside the region."""
         if self._sink.call is not None:
             self._sink.cut_off(at)
-        elif self._cut_marker or (self._at is _At.TOP and self._brackets > 0 and self._used):
+        elif self._cut_marker or (self._at is At.TOP and self._brackets > 0 and self._used):
             message = "the output ends inside a tool-call region"
             self._sink.diagnose(DiagnosticCode.TRUNCATED, message, at)
 
-    def _cut(self, pos: int, then: _Part | None = None) -> None:
+    def _cut(self, pos: int, then: Part | None = None) -> None:
         """The text up to `pos` is one part; what follows is `then`."""
         if pos > self._from:
             self._deliver(self._buffer[self._from : pos], self._base + self._from)
@@ -175,25 +135,25 @@ class JsonCalls:
 
     def _deliver(self, text: str, at: int) -> None:
         part, sink = self._part, self._sink
-        if part is _Part.LEFTOVER:
+        if part is Part.LEFTOVER:
             sink.leftover(text, at)
-        elif part is _Part.TEXT:
+        elif part is Part.TEXT:
             sink.unexpected(text, at)
-        elif part is _Part.BETWEEN:
+        elif part is Part.BETWEEN:
             sink.between(text, at)
         else:
             sink.take(text, at, _KINDS.get(part, SpanKind.CALL))
-            if part is _Part.ARGUMENTS and self._value.nested:
+            if part is Part.ARGUMENTS and self._value.nested:
                 sink.argument_text(text)
-            elif part is not _Part.STRUCTURE and part is not _Part.OTHER:
+            elif part is not Part.STRUCTURE and part is not Part.OTHER:
                 self._token.append(text)
 
     def _in_string(self, pos: int) -> int:
         """Read on in a string: of a key, of a value, or of text that only looks like a call."""
         pos = self._value.read(self._buffer, pos, self._runs)
-        if self._value.done and self._at is _At.KEY_TEXT:
+        if self._value.done and self._at is At.KEY_TEXT:
             self._key_read(pos)
-        elif self._value.done and self._at is _At.VALUE_TEXT:
+        elif self._value.done and self._at is At.VALUE_TEXT:
             self._value_read(pos)
         return pos
 
@@ -212,11 +172,11 @@ class JsonCalls:
             return end
         if char == "{":
             self._used = True
-            self._cut(pos, _Part.STRUCTURE)
-            self._sink.begin(self._base + pos, id_known=not self._writes_ids)
+            self._cut(pos, Part.STRUCTURE)
+            self._sink.begin(self._base + pos, id_known=not self._program.writes_ids)
             self._seen.clear()
             self._name = None
-            self._at = _At.KEY
+            self._at = At.KEY
             return pos + 1
         if self._calls_seen and self.opened is not Opened.MARKER:
             self._over = True
@@ -244,7 +204,7 @@ class JsonCalls:
         """A code fence around calls is passed over, with the language that it names."""
         ahead = self._buffer[pos : pos + len(_FENCE)]
         if ahead == _FENCE and not (self._after_all and self.opened is Opened.NOTHING):
-            self._at = _At.TOP if self._after_all else _At.FENCE
+            self._at = At.TOP if self._after_all else At.FENCE
             return pos + len(_FENCE)
         if _FENCE.startswith(ahead) and not self._final:
             self._undecided = True
@@ -255,62 +215,64 @@ class JsonCalls:
         match = self._runs.scalar.match(self._buffer, pos)
         if match is not None:
             return match.end()
-        self._at = _At.TOP
+        self._at = At.TOP
         return pos
 
     def _begin_leftover(self, pos: int) -> int:
         self._used = True
-        self._cut(pos, _Part.LEFTOVER)
+        self._cut(pos, Part.LEFTOVER)
         self._sink.malformed(self._base + pos)
-        self._at = _At.LEFTOVER
+        self._at = At.LEFTOVER
         self._over = self.opened is not Opened.MARKER
         return pos
 
     def _leftover(self, pos: int) -> int:
         if self._buffer[pos] == "{":
-            self._cut(pos, _Part.BETWEEN)
-            self._at = _At.TOP
+            self._cut(pos, Part.BETWEEN)
+            self._at = At.TOP
             return pos
         return run_end(self._runs.to_brace, self._buffer, pos)
 
     def _key(self, pos: int) -> int:
         char = self._buffer[pos]
         if char == '"':
-            self._cut(pos, _Part.KEY)
-            self._at = _At.KEY_TEXT
+            self._cut(pos, Part.KEY)
+            self._at = At.KEY_TEXT
             return self._begin_value(pos)
         if char == "}":
             return self._object_read(pos)
         return self._blank_or_broken(pos)
 
     def _key_read(self, end: int) -> None:
-        self._cut(end, _Part.STRUCTURE)
+        self._cut(end, Part.STRUCTURE)
         key = decode_text(self._take_token()) or ""
-        part = self._keys.get(key, _Part.OTHER)
-        self._at = _At.COLON
+        part = self._program.keys.get(key, Part.OTHER)
+        self._at = At.COLON
         if part in self._seen:
             self._sink.diagnose(
                 DiagnosticCode.DUPLICATE_KEY,
                 "a call repeats a key; the first one counts",
                 self._base + end,
             )
-            part = _Part.OTHER
-        elif part is not _Part.OTHER:
+            part = Part.OTHER
+        elif part is not Part.OTHER:
             self._seen.add(part)
-        elif self.opened is Opened.NOTHING and not (key in self._other_keys or self._seen_all):
+        elif self.opened is Opened.NOTHING and not (
+            key in self._program.other_keys or self._seen_all
+        ):
             self._break(end)
         self._text_value = part
-        if part is _Part.ARGUMENTS and self._name is not None:
+        if part is Part.ARGUMENTS and self._name is not None:
             self._sink.set_name(self._name)
 
     @property
     def _seen_all(self) -> bool:
         """Whether the object has what makes it a call."""
-        return _Part.ARGUMENTS in self._seen and _Part.NAME in self._seen
+        return Part.ARGUMENTS in self._seen and Part.NAME in self._seen
 
     def _colon(self, pos: int) -> int:
         if self._buffer[pos] == ":":
-            self._at = _At.VALUE
+            self._at = At.VALUE
             return pos + 1
         return self._blank_or_broken(pos)
 
@@ -318,7 +280,7 @@ class JsonCalls:
         if not self._value.begin(self._buffer, pos, self._runs):
             return self._blank_or_broken(pos)
         self._cut(pos, self._text_value)
-        self._at = _At.VALUE_TEXT
+        self._at = At.VALUE_TEXT
         return self._value_text(pos)
 
     def _begin_value(self, pos: int) -> int:
@@ -333,14 +295,14 @@ class JsonCalls:
 
     def _value_read(self, end: int) -> None:
         """A value ends before `end`: use it."""
-        self._cut(end, _Part.STRUCTURE)
-        self._at = _At.AFTER
+        self._cut(end, Part.STRUCTURE)
+        self._at = At.AFTER
         literal = self._take_token()
-        if self._text_value is _Part.ID:
+        if self._text_value is Part.ID:
             self._sink.set_id(decode_id(literal))
-        elif self._text_value is _Part.NAME:
+        elif self._text_value is Part.NAME:
             self._name_read(decode_text(literal), end)
-        elif self._text_value is _Part.ARGUMENTS:
+        elif self._text_value is Part.ARGUMENTS:
             if not self._value.nested:
                 text = "{}" if literal == "null" else json_object_in(literal) or literal
                 self._sink.argument_text(text)
@@ -350,22 +312,22 @@ class JsonCalls:
         self._name = name
         if not name:
             self._break(end)
-        elif self.opened is not Opened.NOTHING or _Part.ARGUMENTS in self._seen:
+        elif self.opened is not Opened.NOTHING or Part.ARGUMENTS in self._seen:
             self._sink.set_name(name)
 
     def _after(self, pos: int) -> int:
         char = self._buffer[pos]
         if char == ",":
-            self._at = _At.KEY
+            self._at = At.KEY
             return pos + 1
         if char == "}":
             return self._object_read(pos)
         return self._blank_or_broken(pos)
 
     def _object_read(self, pos: int) -> int:
-        self._cut(pos + 1, _Part.BETWEEN)
+        self._cut(pos + 1, Part.BETWEEN)
         self._sink.end(self._base + pos + 1)
-        self._at = _At.TOP
+        self._at = At.TOP
         self._calls_seen = True
         return pos + 1
 
@@ -377,11 +339,11 @@ class JsonCalls:
 
     def _break(self, pos: int) -> None:
         """The object is no call: its text up to its closing brace is left over."""
-        self._cut(pos, _Part.LEFTOVER)
+        self._cut(pos, Part.LEFTOVER)
         self._sink.break_off(self._base + pos)
         self._token.clear()
         self._depth = 1
-        self._at = _At.BROKEN
+        self._at = At.BROKEN
         self._over = self.opened is Opened.NOTHING
 
     def _broken(self, pos: int) -> int:
@@ -390,8 +352,8 @@ class JsonCalls:
             return run_end(self._runs.to_any_brace, self._buffer, pos)
         self._depth += 1 if char == "{" else -1
         if self._depth == 0:
-            self._cut(pos + 1, _Part.BETWEEN)
-            self._at = _At.TOP
+            self._cut(pos + 1, Part.BETWEEN)
+            self._at = At.TOP
         return pos + 1
 
     def _text(self, pos: int) -> int:
@@ -405,15 +367,15 @@ class JsonCalls:
         return token
 
 
-_STEPS: dict[_At, Callable[[JsonCalls, int], int]] = {
-    _At.TOP: JsonCalls._top,
-    _At.FENCE: JsonCalls._fence_language,
-    _At.LEFTOVER: JsonCalls._leftover,
-    _At.KEY: JsonCalls._key,
-    _At.COLON: JsonCalls._colon,
-    _At.VALUE: JsonCalls._value_start,
-    _At.VALUE_TEXT: JsonCalls._value_text,
-    _At.AFTER: JsonCalls._after,
-    _At.BROKEN: JsonCalls._broken,
-    _At.TEXT: JsonCalls._text,
+_STEPS: dict[At, Callable[[JsonCalls, int], int]] = {
+    At.TOP: JsonCalls._top,
+    At.FENCE: JsonCalls._fence_language,
+    At.LEFTOVER: JsonCalls._leftover,
+    At.KEY: JsonCalls._key,
+    At.COLON: JsonCalls._colon,
+    At.VALUE: JsonCalls._value_start,
+    At.VALUE_TEXT: JsonCalls._value_text,
+    At.AFTER: JsonCalls._after,
+    At.BROKEN: JsonCalls._broken,
+    At.TEXT: JsonCalls._text,
 }

@@ -12,6 +12,7 @@ from tagsmith.engine.base import Context
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.json_arguments import json_encoding
 from tagsmith.engine.json_calls import JsonCalls
+from tagsmith.engine.json_layout import JsonProgram, compile_json_calls
 from tagsmith.engine.pythonic_calls import PythonicCalls
 from tagsmith.engine.reader import CallReader
 from tagsmith.engine.scanner import Scanner
@@ -52,12 +53,10 @@ class CallProgram:
 
 @dataclass(frozen=True, slots=True)
 class _Json:
-    calls: ToolCalls
-    markers: Scanner
+    program: JsonProgram
 
     def reader(self, sink: CallSink, context: Context) -> CallReader:
-        allowed = context.calls_allowed
-        return JsonCalls(self.calls.keys, sink, self.markers, calls_allowed=allowed)
+        return JsonCalls(self.program, sink, calls_allowed=context.calls_allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def compile_calls(spec: FamilySpec, markers: Scanner, encodings: Encodings) -> C
 
 
 def _json(spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: Encodings) -> Layout:
-    return _Json(calls, markers)
+    return _Json(compile_json_calls(calls.keys, markers))
 
 
 def _pythonic(spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: Encodings) -> Layout:

@@ -19,7 +19,8 @@ from tagsmith.engine.melody_filter import (
     MelodyFilter,
     filter_maker,
 )
-from tagsmith.engine.native import NativeEngine, NativeProgram
+from tagsmith.engine.native import NativeEngine
+from tagsmith.engine.program import NativeProgram
 from tagsmith.engine.tables import Region, Role
 from tagsmith.errors import RequestError
 from tagsmith.events import Diagnostic, DiagnosticCode, Event

@@ -6,64 +6,23 @@ has arrived and may still become a marker is held until that is decided.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tagsmith.engine.base import Context, Run
 from tagsmith.engine.buffer import Buffer, TokenMarks
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.citations import (
-    MAX_POSITIONS,
     CloseKind,
-    CloseReader,
-    build_close_reader,
     citation_events,
 )
-from tagsmith.engine.layouts import ENCODINGS, CallProgram, Encodings, compile_calls
+from tagsmith.engine.program import NativeProgram
 from tagsmith.engine.reader import Opened
 from tagsmith.engine.spans import SpanKind, SpanMap
-from tagsmith.engine.tables import Meaning, Region, Role, Tables, build_tables
+from tagsmith.engine.tables import Meaning, Region, Role
 from tagsmith.engine.text import WHITESPACE, TextSink
 from tagsmith.events import Diagnostic, DiagnosticCode, Event, Target
 from tagsmith.sources import Position
-from tagsmith.spec.models import FamilySpec
-from tagsmith.spec.policies import OnOpener
-
-
-@dataclass(frozen=True, slots=True)
-class NativeProgram:
-    """A family compiled for the native engine; immutable, shared by all its parsers."""
-
-    spec: FamilySpec
-    tables: Tables
-    close: CloseReader
-    lead_in: str
-    """What the prompt ends with, where a literal goes on from it into the output."""
-    stray_close: CloseReader
-    """For a closing tag where no span is open: most likely text, so it is held no longer."""
-    calls: CallProgram
-
-
-def compile_native(spec: FamilySpec, encodings: Encodings = ENCODINGS) -> NativeProgram:
-    """Compile a family for the native engine, with the argument encodings that it may name."""
-    tables = build_tables(spec)
-    closes = [len(t) for t, m in tables.meanings.items() if m.role is Role.CITATION_CLOSE]
-    slack = max(tables.text.longest - 1 - max(closes, default=0), 0)
-    suffix = tables.close_suffix
-    return NativeProgram(
-        spec=spec,
-        tables=tables,
-        close=build_close_reader(suffix, slack=slack, longest=MAX_POSITIONS),
-        stray_close=build_close_reader(suffix, slack=slack, longest=slack),
-        lead_in=_lead_in(spec, tables),
-        calls=compile_calls(spec, tables.calls, encodings),
-    )
-
-
-def _lead_in(spec: FamilySpec, tables: Tables) -> str:
-    for start in spec.tokens.turn_start:
-        if any(len(start) < len(text) and text.startswith(start) for text in tables.meanings):
-            return start
-    return ""
+from tagsmith.spec.policies import InitialRegion, OnOpener
 
 
 class NativeEngine:
@@ -102,7 +61,8 @@ class NativeEngine:
         self._region = Region.OUTSIDE
         self._region_at = 0
         self._outer: Region | None = None
-        self._sink = self._sinks[Target(spec.initial_region.value)]
+        in_reasoning = spec.initial_region is InitialRegion.REASONING
+        self._sink = reasoning if in_reasoning else content
         self._hold = ""
         self._base = 0
         self._unmarked = program.calls.unmarked if context.calls_possible else ""
@@ -136,20 +96,19 @@ class NativeEngine:
     def begin_run(self) -> Run | None:
         """The run in which the output stands now: plain text, or a string of arguments."""
         if self._steady:
-            return self._sink.begin_run(self._structural) if self._sink.quick else None
+            return self._sink.begin_run(self._program.tables.text) if self._sink.quick else None
         flowing = self._reader.flowing
         if flowing is None or self._opening or self._region is not Region.CALLS:
             return None
-        return Run(flowing, self._calls.delta_maker())
+        return Run(self._calls.delta_maker(), ends=flowing)
 
     def end_run(self, run: Run) -> None:
         """Take a run back, with what was shown of it."""
-        shown = sum(map(len, run.texts))
         if self._region is Region.CALLS:
-            self._calls.flowed(run.texts)
-            self._base += shown
+            self._calls.flowed(run.shown.getvalue())
+            self._base += run.shown.tell()
         else:
-            self._base = self._sink.end_run(run, shown, self._base)
+            self._base = self._sink.end_run(run, self._base)
 
     def finish(self) -> list[Event]:
         """The output has ended: give back what was held."""
@@ -235,7 +194,7 @@ class NativeEngine:
                 self._try_calls(Opened.NOTHING, buffer.base + start)
                 return start, True
         found = buffer.find(self._program.tables.text, pos)
-        start, end, literal = found or (len(text), len(text), None)
+        start, _, literal = found or (len(text), len(text), None)
         if start > pos:
             self._show(text[pos:start], buffer.base + pos, out)
             if self._stopped:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum, auto
+from enum import IntEnum, auto
 from functools import lru_cache
 from typing import Any
 
@@ -16,20 +16,15 @@ from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.parameter_types import expects_parameter, parameter_types
-from tagsmith.engine.scanner import Scanner, scanner_of
+from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind
+from tagsmith.engine.tagged_layout import TaggedLayout, compile_tagged
 from tagsmith.engine.tagged_values import ValueText, Written
-from tagsmith.engine.templates import (
-    Hole,
-    Place,
-    call_openers,
-    compile_template,
-    openers,
-    words_after,
-)
+from tagsmith.engine.templates import Hole, Place
+from tagsmith.engine.value_ends import ValueEnds, Verdict
 from tagsmith.engine.value_types import ANYTHING, TEXT, JsonType, Types
 from tagsmith.events import DiagnosticCode
-from tagsmith.spec.models import Arguments, FamilySpec, ToolCalls
+from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import (
     OnRepeatedParameter,
     OnUnknownParameter,
@@ -40,77 +35,30 @@ from tagsmith.wording import shortened
 
 MAX_KEY = 256
 """The longest key of a parameter, in characters."""
-MAX_BLANKS = 64
-"""How many blanks may stand between a value's closer and what makes it one."""
 
 _BLANKS = re.compile(f"[{BLANK}]+")
-_FEW_BLANKS = re.compile(f"[{BLANK}]{{0,{MAX_BLANKS}}}")
 _BRACKETS = {ValueForm.MAPPING: "{}", ValueForm.LIST: "[]"}
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedProgram:
-    """The encoding, compiled for one family.
+    """The encoding, compiled for one family."""
 
-    `forms` are what a `{type}` hole may say. `around` finds what may stand behind a call: the end
-    of the region, among `region_ends`, the end of the turn, or the next call.
-    """
-
-    calls: ToolCalls
-    parameter: Place
-    item: Place
-    forms: Mapping[str, ValueForm]
-    value_closers: frozenset[str]
-    turn_ends: frozenset[str]
-    around: Scanner
-    region_ends: frozenset[str]
+    layout: TaggedLayout
 
     @property
     def starts(self) -> frozenset[str]:
         """The literals that parameters begin with."""
-        return frozenset(self.parameter.words)
+        return frozenset(self.layout.parameter.words)
 
     def reader(self, sink: CallSink, context: Context) -> TaggedArguments:
         """A reader for one generation."""
-        return TaggedArguments(self, sink, context)
+        return TaggedArguments(self.layout, sink, context)
 
 
 def tagged_encoding(spec: FamilySpec, beyond: frozenset[str]) -> TaggedProgram:
     """Compile the encoding: the templates of parameters and items, and what follows them."""
-    calls = spec.tool_calls
-    assert calls is not None, "a family with an encoding has calls"
-    written = calls.arguments
-    parameters, items = written.parameter or (), written.item or ()
-    regions = spec.tag_style.tool_calls
-    pairs = () if regions is None else regions.pairs
-    region_starts = frozenset(pair.start for pair in pairs)
-    region_ends = frozenset(pair.end for pair in pairs if pair.end is not None)
-    turn_ends = frozenset(spec.tokens.turn_end)
-    closers = words_after([*parameters, *items], Hole.VALUE)
-    forms = _wire_forms(written)
-    nested = not {ValueForm.MAPPING, ValueForm.LIST}.isdisjoint(forms.values())
-    follow = openers(parameters) | openers(items) | words_after(calls.call or (), Hole.ARGUMENTS)
-    follow |= closers if nested else frozenset()
-    return TaggedProgram(
-        calls=calls,
-        parameter=compile_template(parameters, follow=follow, beyond=beyond),
-        item=compile_template(items, follow=follow, beyond=beyond),
-        forms=forms,
-        value_closers=closers,
-        turn_ends=turn_ends,
-        around=scanner_of(turn_ends | region_starts | region_ends | call_openers(calls)),
-        region_ends=region_ends,
-    )
-
-
-def _wire_forms(written: Arguments) -> dict[str, ValueForm]:
-    types = written.types
-    if types is None:
-        return {}
-    forms = dict.fromkeys(types.string, ValueForm.RAW)
-    forms |= dict.fromkeys(types.other, ValueForm.JSON)
-    forms |= dict.fromkeys(types.mapping or (), ValueForm.MAPPING)
-    return forms | dict.fromkeys(types.list or (), ValueForm.LIST)
+    return TaggedProgram(compile_tagged(spec, beyond))
 
 
 class _At(IntEnum):
@@ -121,14 +69,6 @@ class _At(IntEnum):
     HOLE = auto()
     VALUE_START = auto()
     VALUE = auto()
-
-
-class _Verdict(Enum):
-    """What a literal in a value is."""
-
-    CLOSER = auto()
-    DATA = auto()
-    UNDECIDED = auto()
 
 
 @dataclass(slots=True, eq=False)
@@ -147,14 +87,14 @@ class TaggedArguments:
 
     # fmt: off
     __slots__ = (
-        "_after", "_at", "_begun", "_boundary", "_buffer", "_complained", "_ended", "_frames", "_key",
-        "_place", "_program", "_schema", "_schemas", "_sink", "_skipped", "_token", "_type",
-        "_value", "_value_ends", "flowing",
+        "_after", "_at", "_begun", "_boundary", "_buffer", "_complained", "_end_literals", "_ended",
+        "_ends", "_frames", "_key", "_layout", "_place", "_schema", "_schemas", "_sink",
+        "_skipped", "_token", "_type", "_value", "flowing",
     )
     # fmt: on
 
-    def __init__(self, program: TaggedProgram, sink: CallSink, context: Context) -> None:
-        self._program = program
+    def __init__(self, layout: TaggedLayout, sink: CallSink, context: Context) -> None:
+        self._layout = layout
         self._sink = sink
         self._schemas = context.parameters or {}
         self._value = ValueText()
@@ -166,7 +106,7 @@ class TaggedArguments:
         self._after = after
         self._schema: Any = self._schemas.get(tool)
         self._frames = [_Frame(ValueForm.MAPPING, after)]
-        self._boundary = _boundary(self._program, after)
+        self._boundary = self._layout.boundary(after)
         self._at = _At.BOUNDARY
         self._begun = self._complained = self._skipped = False
         self._ended: Ended | None = None
@@ -184,7 +124,7 @@ class TaggedArguments:
         while reads_on and pos < len(buffer.text):
             pos, reads_on = _STEPS[self._at](self, pos)
         if self._at is _At.VALUE and self._value.streams and pos == len(buffer.text):
-            self.flowing = _ends_run(self._value_ends.first_chars)
+            self.flowing = _ends_run(self._end_literals.first_chars)
         return pos, self._ended
 
     def _at_boundary(self, pos: int) -> tuple[int, bool]:
@@ -193,7 +133,7 @@ class TaggedArguments:
         start, end, literal = self._here(self._boundary, pos)
         if start < end and literal is None:
             return pos, False
-        template = self._program.item if frame.form is ValueForm.LIST else self._program.parameter
+        template = self._layout.item if frame.form is ValueForm.LIST else self._layout.parameter
         if literal in template.words:
             self._take(pos, end, SpanKind.CALL)
             self._key = self._type = ""
@@ -297,19 +237,16 @@ class TaggedArguments:
             return pos, True
         written = Written.JSON if form is ValueForm.JSON else Written.TEXT
         self._value.begin(Written.SKIPPED if self._skipped else written, types)
-        self._value_ends = scanner_of(frozenset(self._place.past_hole.words) | self._beyond())
+        self._ends = ValueEnds(self._layout, self._place.past_hole, self._after)
+        self._end_literals = self._ends.literals
         self._at = _At.VALUE_START
         return pos, True
-
-    def _beyond(self) -> frozenset[str]:
-        """What ends a value that is not closed: the rest of the call, or the end of the turn."""
-        return frozenset(self._after.words) | self._program.turn_ends
 
     def _to_skip(self, frame: _Frame, key: str, pos: int) -> bool:
         """Whether a policy drops the parameter."""
         if frame.form is ValueForm.LIST:
             return False
-        calls, repeated = self._program.calls, key in frame.keys
+        calls, repeated = self._layout.calls, key in frame.keys
         frame.keys.add(key)
         if repeated and calls.on_repeated_parameter is OnRepeatedParameter.FIRST:
             message = f"a call repeats the parameter {shortened(key)!r}; the first one counts"
@@ -323,9 +260,9 @@ class TaggedArguments:
 
     def _written(self, key: str) -> tuple[ValueForm, Types]:
         """How the value is written, and which types it may have."""
-        if self._program.forms:
-            return self._program.forms.get(self._type, ValueForm.RAW), TEXT
-        arguments = self._program.calls.arguments
+        if self._layout.forms:
+            return self._layout.forms.get(self._type, ValueForm.RAW), TEXT
+        arguments = self._layout.calls.arguments
         types = parameter_types(self._schema, key)
         if types is None:
             types = TEXT if arguments.untyped is Untyped.STRING else ANYTHING
@@ -349,14 +286,14 @@ class TaggedArguments:
         text = self._buffer.text
         search = pos
         while True:
-            found = self._value_ends.find(text, search, final=False)
+            found = self._end_literals.find(text, search, final=False)
             start, end, literal = found or (len(text), len(text), None)
             if literal is None:
                 return self._value_goes_on(pos, start)
-            verdict = self._verdict(literal, start, end)
-            if verdict is _Verdict.CLOSER:
+            verdict = self._ends.verdict(self._buffer, start, end, literal)
+            if verdict is Verdict.CLOSER:
                 return self._value_read(pos, start, literal)
-            if verdict is _Verdict.UNDECIDED:
+            if verdict is Verdict.UNDECIDED:
                 return self._value_goes_on(pos, start)
             search = start + 1
 
@@ -371,56 +308,6 @@ class TaggedArguments:
             self._take(end, len(text), SpanKind.TRUNCATED)
             return len(text), False
         return end, False
-
-    def _verdict(self, literal: str, start: int, end: int) -> _Verdict:
-        """Whether a literal closes the value: only where what follows it may follow."""
-        if not self._real(literal, start):
-            return _Verdict.DATA
-        closer = self._place.past_hole.words.get(literal)
-        following = closer or self._after.words.get(literal)
-        if following is None:
-            return self._at_end if end == len(self._buffer.text) else _Verdict.DATA
-        if closer is not None:
-            found = self._past_blanks(closer.scanner, end)
-            return found if isinstance(found, _Verdict) else _Verdict.CLOSER
-        return self._call_ends(following, end)
-
-    def _call_ends(self, place: Place, pos: int) -> _Verdict:
-        """Whether the rest of the call stands here, and nothing more, or the next call.
-
-        Then the value ends though nothing closes it; otherwise the rest of the call is quoted.
-        """
-        while place.words:
-            found = self._past_blanks(place.own, pos)
-            if isinstance(found, _Verdict):
-                return found
-            pos, place = found[1], place.words[found[2] or ""]
-        while True:
-            found = self._past_blanks(self._program.around, pos)
-            if isinstance(found, _Verdict):
-                return found
-            if found[2] not in self._program.region_ends:
-                return _Verdict.CLOSER
-            pos = found[1]
-
-    @property
-    def _at_end(self) -> _Verdict:
-        return _Verdict.CLOSER if self._buffer.final else _Verdict.UNDECIDED
-
-    def _past_blanks(self, scanner: Scanner, pos: int) -> tuple[int, int, str | None] | _Verdict:
-        """The literal behind a few blanks; or what is to be thought where there is none."""
-        blanks = _FEW_BLANKS.match(self._buffer.text, pos)
-        pos = pos if blanks is None else blanks.end()
-        if pos == len(self._buffer.text):
-            return self._at_end
-        found = self._buffer.match(scanner, pos)
-        if found is None:
-            return _Verdict.DATA
-        return _Verdict.UNDECIDED if found[2] is None else found
-
-    def _real(self, literal: str, start: int) -> bool:
-        marks = self._buffer.marks
-        return marks is None or marks.real(literal, self._buffer.base + start)
 
     def _value_read(self, pos: int, end: int, closer: str) -> tuple[int, bool]:
         """The value ends before `end`, where its closer stands, or what follows the call."""
@@ -438,7 +325,7 @@ class TaggedArguments:
             return end, True
         self._complain("a parameter is not closed", end)
         self._at = _At.BOUNDARY
-        if closer in self._program.turn_ends:
+        if closer in self._layout.turn_ends:
             self._ended = Ended.BROKEN
             return end, False
         return end, True
@@ -487,11 +374,6 @@ def _ends_run(first_chars: frozenset[str]) -> Callable[[str], object]:
     """Finds what text in a raw string may not hold, if it is to be its own JSON."""
     stops = re.escape("".join(sorted(first_chars)))
     return re.compile(rf'["\\\x00-\x1f{stops}]').search
-
-
-def _boundary(program: TaggedProgram, after: Place) -> Scanner:
-    own = frozenset(program.parameter.words) | frozenset(program.item.words)
-    return scanner_of(own | program.value_closers | after.scanner.literals)
 
 
 def _json(text: str) -> str:

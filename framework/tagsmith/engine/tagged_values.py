@@ -57,7 +57,7 @@ class ValueText:
         return self._stream()
 
     def end(self) -> tuple[str, bool]:
-        """The value is whole; returns the rest of its JSON text, and whether it is what it may be."""
+        """The value is whole; returns the rest of its JSON, and whether it is of its type."""
         if self._written is Written.SKIPPED:
             return "", True
         if self.streams:

@@ -73,7 +73,8 @@ def compile_template_calls(
 ) -> TemplateProgram:
     """Compile the templates of a family's calls; `markers` finds what ends a region."""
     calls = spec.tool_calls
-    assert calls is not None and calls.call is not None, "a template layout has templates"
+    assert calls is not None, "a template layout has calls"
+    assert calls.call is not None, "and templates of them"
     beyond = markers.literals | call_openers(calls)
     hidden = frozenset(spec.tokens.hidden)
     words = {step for form in calls.call for step in split_template(form)}

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 
 from tagsmith.engine.scanner import Scanner, scanner_of
 from tagsmith.spec.models import ToolCalls
@@ -95,8 +96,7 @@ def words_after(forms: Iterable[str], hole: Hole) -> frozenset[str]:
     found: set[str] = set()
     for form in forms:
         steps = split_template(form)
-        pairs = zip(steps, steps[1:], strict=False)
-        found.update(b for a, b in pairs if a is hole and not isinstance(b, Hole))
+        found.update(b for a, b in pairwise(steps) if a is hole and not isinstance(b, Hole))
     return frozenset(found)
 
 

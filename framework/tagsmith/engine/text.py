@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tagsmith.engine.base import Run
 from tagsmith.engine.citations import MAX_CITATION_DEPTH, OpenCitation
+from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind, SpanMap
 from tagsmith.engine.stops import StopWatch, build_stops
 from tagsmith.events import ContentDelta, Event, ReasoningDelta, Target
@@ -14,6 +14,9 @@ from tagsmith.spec.policies import Join, Trim
 
 WHITESPACE = " \t\n\r"
 JOINS = {Join.NOTHING: "", Join.NEWLINE: "\n", Join.BLANK_LINE: "\n\n"}
+
+
+_NO_STOPS = StopWatch(build_stops(()))
 
 
 @dataclass(slots=True)
@@ -56,9 +59,10 @@ class TextSink:
     _join_text: str = ""
 
     def __post_init__(self) -> None:
-        self._watch = StopWatch(build_stops(self.stops))
-        self._kind = SpanKind(self.target.value)
-        self.delta = ContentDelta if self.target is Target.CONTENT else ReasoningDelta
+        self._watch = StopWatch(build_stops(self.stops)) if self.stops else _NO_STOPS
+        is_content = self.target is Target.CONTENT
+        self._kind = SpanKind.CONTENT if is_content else SpanKind.REASONING
+        self.delta = ContentDelta if is_content else ReasoningDelta
         self.begin_stretch()
 
     def begin_stretch(self, *, after_region: bool = False) -> None:
@@ -134,14 +138,17 @@ class TextSink:
         self._pieces.clear()
         return count
 
-    def begin_run(self, ends: Callable[[str], object]) -> Run:
-        """Plain text from here on; what is held goes with it."""
+    def begin_run(self, markup: Scanner) -> Run:
+        """Plain text from here on, up to what may be markup; what is held goes with it."""
         trim = "" if self.trim is Trim.KEEP else WHITESPACE
         held = "".join(piece.text for piece in self.held)
-        return Run(ends, self.delta, trim, held)
+        if len(markup.first_chars) == 1:
+            return Run(self.delta, sign=min(markup.first_chars), trim=trim, held=held)
+        return Run(self.delta, ends=markup.first.search, trim=trim, held=held)
 
-    def end_run(self, run: Run, shown: int, base: int) -> int:
-        """The run was read: `shown` characters of it were shown; returns the offset after it."""
+    def end_run(self, run: Run, base: int) -> int:
+        """The run, which stands at `base`, was read; returns the offset after it."""
+        shown = run.shown.tell()
         end = base - self._held_length + shown
         self.length += shown
         self._forget_held()

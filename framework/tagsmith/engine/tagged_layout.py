@@ -1,0 +1,78 @@
+"""The `tagged` argument encoding of one family, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tagsmith.engine.scanner import Scanner, scanner_of
+from tagsmith.engine.templates import (
+    Hole,
+    Place,
+    call_openers,
+    compile_template,
+    openers,
+    words_after,
+)
+from tagsmith.spec.models import Arguments, FamilySpec, ToolCalls
+from tagsmith.spec.policies import ValueForm
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedLayout:
+    """How one family writes parameters.
+
+    `forms` are what a `{type}` hole may say. `around` finds what may stand behind a call: the end
+    of the region, among `region_ends`, the end of the turn, or the next call.
+    """
+
+    calls: ToolCalls
+    parameter: Place
+    item: Place
+    forms: Mapping[str, ValueForm]
+    value_closers: frozenset[str]
+    turn_ends: frozenset[str]
+    around: Scanner
+    region_ends: frozenset[str]
+
+    def boundary(self, after: Place) -> Scanner:
+        """Finds what may stand between parameters, when `after` is the place behind them."""
+        own = frozenset(self.parameter.words) | frozenset(self.item.words)
+        return scanner_of(own | self.value_closers | after.scanner.literals)
+
+
+def compile_tagged(spec: FamilySpec, beyond: frozenset[str]) -> TaggedLayout:
+    """Compile the templates of parameters and items, and what follows them."""
+    calls = spec.tool_calls
+    assert calls is not None, "a family with an encoding has calls"
+    written = calls.arguments
+    parameters, items = written.parameter or (), written.item or ()
+    closers = words_after([*parameters, *items], Hole.VALUE)
+    forms = _wire_forms(written)
+    nested = not {ValueForm.MAPPING, ValueForm.LIST}.isdisjoint(forms.values())
+    follow = openers(parameters) | openers(items) | words_after(calls.call or (), Hole.ARGUMENTS)
+    follow |= closers if nested else frozenset()
+    regions = () if spec.tag_style.tool_calls is None else spec.tag_style.tool_calls.pairs
+    region_starts = frozenset(pair.start for pair in regions)
+    region_ends = frozenset(pair.end for pair in regions if pair.end is not None)
+    turn_ends = frozenset(spec.tokens.turn_end)
+    return TaggedLayout(
+        calls=calls,
+        parameter=compile_template(parameters, follow=follow, beyond=beyond),
+        item=compile_template(items, follow=follow, beyond=beyond),
+        forms=forms,
+        value_closers=closers,
+        turn_ends=turn_ends,
+        around=scanner_of(turn_ends | region_starts | region_ends | call_openers(calls)),
+        region_ends=region_ends,
+    )
+
+
+def _wire_forms(written: Arguments) -> dict[str, ValueForm]:
+    types = written.types
+    if types is None:
+        return {}
+    forms = dict.fromkeys(types.string, ValueForm.RAW)
+    forms |= dict.fromkeys(types.other, ValueForm.JSON)
+    forms |= dict.fromkeys(types.mapping or (), ValueForm.MAPPING)
+    return forms | dict.fromkeys(types.list or (), ValueForm.LIST)
