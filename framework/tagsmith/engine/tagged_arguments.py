@@ -15,6 +15,7 @@ from tagsmith.engine.base import Context
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.names import Name
 from tagsmith.engine.parameter_types import expects_parameter, parameter_types
 from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind
@@ -33,8 +34,6 @@ from tagsmith.spec.policies import (
 )
 from tagsmith.wording import shortened
 
-MAX_KEY = 256
-"""The longest key of a parameter, in characters."""
 
 _BLANKS = re.compile(f"[{BLANK}]+")
 _BRACKETS = {ValueForm.MAPPING: "{}", ValueForm.LIST: "[]"}
@@ -98,6 +97,7 @@ class TaggedArguments:
         self._sink = sink
         self._schemas = context.parameters or {}
         self._value = ValueText()
+        self._token = Name()
         self._buffer = Buffer("")
         self.flowing: Callable[[str], object] | None = None
 
@@ -188,7 +188,8 @@ class TaggedArguments:
         if place.hole is Hole.VALUE:
             return self._begin_value(pos)
         if place.hole is not None:
-            self._at, self._token = _At.HOLE, ""
+            self._at = _At.HOLE
+            self._token.clear()
             return pos, True
         blanks = _BLANKS.match(self._buffer.text, pos)
         if blanks is not None:
@@ -207,18 +208,18 @@ class TaggedArguments:
         """A key or a type: up to the literal after it."""
         after = self._place.past_hole
         start, _, literal = self._next(after.scanner, pos)
-        self._take(pos, start, SpanKind.CALL)
-        self._token += self._buffer.text[pos:start]
-        token = self._token.strip(BLANK)
-        fits = len(token) <= MAX_KEY and "\n" not in token
-        if literal is None and fits:
+        end = pos + self._token.more(self._buffer.text[pos:start])
+        self._take(pos, end, SpanKind.CALL)
+        if end < start:
+            return self._give_up(end)
+        if literal is None:
             return start, False
-        if not fits or literal not in after.words:
+        if literal not in after.words:
             return self._give_up(start)
         if self._place.hole is Hole.KEY:
-            self._key = token
+            self._key = self._token.text
         elif self._place.hole is Hole.TYPE:
-            self._type = token
+            self._type = self._token.text
         self._at, self._place = _At.PLACE, after
         return start, True
 

@@ -12,6 +12,7 @@ from tagsmith.engine.base import Context
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.names import Name
 from tagsmith.engine.reader import OVER, Opened, Stop
 from tagsmith.engine.scanner import Scanner, scanner_of
 from tagsmith.engine.spans import SpanKind
@@ -26,11 +27,7 @@ from tagsmith.engine.templates import (
 from tagsmith.events import DiagnosticCode
 from tagsmith.spec.models import FamilySpec
 
-MAX_NAME = 256
-"""The longest name or id of a call, in characters: what is longer is no call."""
-
 _BLANKS = re.compile(f"[{BLANK}]+")
-_SECOND_LINE = re.compile(rf"\n[{BLANK}]*[^{BLANK}]")
 _KINDS = {Hole.NAME: SpanKind.CALL_NAME, Hole.ID: SpanKind.CALL_ID}
 
 
@@ -125,7 +122,7 @@ class TemplateCalls:
         self.opened = opened
         self._at = _At.BETWEEN if self._calls_allowed else _At.TEXT
         self._place = self._program.root
-        self._token = ""
+        self._token = Name()
         self._name = ""
         self._used = self._saw_text = self._id_read = False
         self._stop: Stop | None = None
@@ -195,7 +192,7 @@ class TemplateCalls:
         self._used, self._saw_text, self._id_read = True, False, False
         self._sink.begin(self._buffer.base + start, id_known=not self._program.writes_ids)
         self._sink.mark(self._buffer.base + start, self._buffer.base + end, SpanKind.MARKER)
-        self._token = ""
+        self._token.clear()
         return self._arrive(self._program.root.words[literal], end)
 
     def _other_text(self, pos: int, end: int) -> None:
@@ -269,35 +266,21 @@ class TemplateCalls:
             self._sink.mark(self._buffer.base + pos, self._buffer.base + start, SpanKind.CALL)
         else:
             start, _, literal = self._next(after.scanner, pos)
-            broken_at = self._take_name(pos, start, _KINDS[hole or Hole.NAME])
-            if broken_at is not None:
-                return self._break(broken_at)
+            end = pos + self._token.more(self._buffer.text[pos:start])
+            self._take(pos, end, _KINDS[hole or Hole.NAME])
+            if end < start:
+                return self._break(end)
             if literal is not None and not (literal in after.leads and self._named(hole)):
                 return self._break(start)
         if literal is None:
             return start, False
-        self._token = ""
+        self._token.clear()
         self._at, self._place = _At.PLACE, after
         return start, True
 
-    def _take_name(self, pos: int, end: int, kind: SpanKind) -> int | None:
-        """More of a name; says where it stops being one, if it does."""
-        known = len(self._token)
-        token = self._token + self._buffer.text[pos:end]
-        bare = token.lstrip(BLANK)
-        second_line = _SECOND_LINE.search(bare)
-        limit = MAX_NAME if second_line is None else min(second_line.end() - 1, MAX_NAME)
-        self._token = bare
-        if len(bare) <= limit:
-            self._take(pos, end, kind)
-            return None
-        stop = pos + len(token) - len(bare) + limit - known
-        self._take(pos, stop, kind)
-        return stop
-
     def _named(self, hole: Hole | None) -> bool:
         """Use what stood in the hole; False when that is nothing."""
-        token = self._token.strip(BLANK)
+        token = self._token.text
         if not token:
             return False
         name: str | None = token
