@@ -21,7 +21,7 @@ demo: $(DEMO)/.installed
 	@PATH="$(CURDIR)/$(DEMO)/bin:$$PATH" bash examples/demo.sh
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 test-heavy: $(DEV)/.installed
 	$(BIN)/python -m pytest -m heavy

@@ -4,6 +4,7 @@ noise, for the property tests of the laws."""
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from tagsmith.spec.policies import CallLayout
 from tagsmith.testing.writing import write_call
 
 FAMILIES = sorted(default_registry().ids())
+MELODY_FAMILIES = [name for name in FAMILIES if tagsmith.get_family(name).spec.melody]
 ARGUMENTS = {"a": "x", "o": {"k": [1, "]}"]}}
 JSON_FRAGMENTS = [
     *'[]{}",:\\',
@@ -62,9 +64,9 @@ TOOLS = [
 ]
 
 
-def families() -> st.SearchStrategy[tagsmith.Family]:
-    """One of the built-in families."""
-    return st.sampled_from([tagsmith.get_family(name) for name in FAMILIES])
+def families(names: Sequence[str] = FAMILIES) -> st.SearchStrategy[tagsmith.Family]:
+    """One of the built-in families, or of those named."""
+    return st.sampled_from([tagsmith.get_family(name) for name in names])
 
 
 @lru_cache(maxsize=64)
@@ -119,9 +121,11 @@ def requests(family: tagsmith.Family) -> st.SearchStrategy[dict[str, Any]]:
 
 
 @st.composite
-def generations(draw: st.DrawFn) -> tuple[tagsmith.Family, str, dict[str, Any]]:
+def generations(
+    draw: st.DrawFn, names: Sequence[str] = FAMILIES
+) -> tuple[tagsmith.Family, str, dict[str, Any]]:
     """A family, an output and the request it answers."""
-    family = draw(families())
+    family = draw(families(names))
     return family, draw(outputs(family)), draw(requests(family))
 
 

@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tagsmith
-from strategies import cut, cut_sizes, families, generations
+from strategies import MELODY_FAMILIES, cut, cut_sizes, families, generations
 from tagsmith.engine import melody
 from tagsmith.engine.melody_filter import DIALECTS, MelodyFilter, filter_maker, load_melody
 from tagsmith.engine.native import Region
@@ -173,7 +173,7 @@ BETWEEN = st.sampled_from(["", " ", "\n", "\n\n", " \n\t"])
 def well_formed(draw: st.DrawFn) -> tuple[tagsmith.Family, str]:
     """A family and an output as its models write it: reasoning, then an answer or calls, with
     blanks between them."""
-    family = draw(families())
+    family = draw(families(MELODY_FAMILIES))
     style = family.spec.tag_style
     assert style.reasoning is not None
     assert style.tool_calls is not None
@@ -231,7 +231,7 @@ def check_against_native(generation: Generation, deltas: list[str]) -> None:
 
 
 @thoroughly
-@given(generations(), cut_sizes())
+@given(generations(MELODY_FAMILIES), cut_sizes())
 def test_on_any_text_they_differ_in_stated_ways_at_most(
     generation: Generation, sizes: list[int]
 ) -> None:
@@ -239,7 +239,7 @@ def test_on_any_text_they_differ_in_stated_ways_at_most(
 
 
 @thoroughly
-@given(generations(), cut_sizes())
+@given(generations(MELODY_FAMILIES), cut_sizes())
 def test_the_cutting_makes_no_difference(generation: Generation, sizes: list[int]) -> None:
     family, text, request = generation
     one = run(family, [text], engine="melody", **request)
@@ -249,7 +249,7 @@ def test_the_cutting_makes_no_difference(generation: Generation, sizes: list[int
 
 
 @thoroughly
-@given(generations())
+@given(generations(MELODY_FAMILIES))
 def test_nothing_leaks(generation: Generation) -> None:
     family, text, request = generation
     # Without quotes there is no JSON string, so no marker of the text can be data.
@@ -338,7 +338,7 @@ def test_the_presets_own_reading_counts(
 
 
 @thoroughly
-@given(generations(), cut_sizes())
+@given(generations(MELODY_FAMILIES), cut_sizes())
 def test_melody_shows_each_event_as_soon_as_native_does(
     generation: Generation, sizes: list[int]
 ) -> None:
@@ -400,7 +400,7 @@ def test_stop_strings_end_the_content_alone(text: str) -> None:
     {"whitespace": {"content": Trim.BOTH, "reasoning": Trim.END, "join": Join.BLANK_LINE}},
 ], ids=lambda changes: " ".join(changes))  # fmt: skip
 @settings(max_examples=30, deadline=None)
-@given(generation=generations())
+@given(generation=generations(MELODY_FAMILIES))
 def test_the_family_file_decides_not_the_preset(
     changes: dict[str, Any], generation: Generation
 ) -> None:

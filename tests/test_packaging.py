@@ -7,15 +7,15 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 import tagsmith
 from workspace import ROOT, copy_of_repository, new_environment, run
 
 BUILT_IN = {
-    "cohere-command-a",
-    "cohere-command-a-plus",
-    "cohere-command-a-vision",
-    "cohere-north",
+    yaml.safe_load(file.read_text(encoding="utf-8"))["id"]
+    for file in (ROOT / "families").rglob("*.yaml")
+    if ".cases." not in file.name
 }
 PLUGGED_IN = {"acme-chat", "acme-mini"}
 

@@ -93,7 +93,7 @@ def read(
     for i, delta in enumerate([*deltas, ""]):
         if not held and delta and reader.flowing is not None and reader.flowing(delta) is None:
             region.events.append(sink.delta_maker()(delta))
-            sink.flowed([delta])
+            sink.flowed(delta)
             region.end += len(delta)
             continue
         buffer = Buffer(held + delta, region.end, final=i == len(deltas))

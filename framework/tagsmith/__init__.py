@@ -6,6 +6,7 @@
 'Paris.'
 """
 
+from tagsmith.chat_chunks import ChatChunks, ReasoningField
 from tagsmith.errors import (
     AmbiguousFamilyError,
     FamilyFileError,
@@ -30,7 +31,6 @@ from tagsmith.events import (
     event_to_dict,
     join_events,
 )
-from tagsmith.chat_chunks import ChatChunks, ReasoningField
 from tagsmith.family import Family, Serving
 from tagsmith.hookspecs import hookimpl
 from tagsmith.message import Message, ToolCall

@@ -50,7 +50,7 @@ def json_object_in(literal: str) -> str | None:
 def is_json_text(text: str) -> bool:
     r"""Whether `text` is a JSON string literal, blanks around it aside.
 
-    >>> is_json_text(' "a\n" '), is_json_text("a")
+    >>> is_json_text(' "a\\n" '), is_json_text("a")
     (True, False)
     """
     try:

@@ -118,7 +118,8 @@ def json_word(word: str) -> str:
 @lru_cache(maxsize=64)
 def bare_keys(quote: str) -> Dialect:
     """The dialect of bare keys whose strings stand, to the letter, between two `quote`s."""
-    forms = [_string('"', JSON_ESCAPES), _string("'", JSON_ESCAPES), _string(quote, None)]
+    own = [] if quote == '"' else [_string(quote, None)]
+    forms = [_string('"', JSON_ESCAPES), _string("'", JSON_ESCAPES), *own]
     return Dialect(
         strings={form.quote: form for form in forms},
         quotes=build_scanner(form.quote for form in forms),

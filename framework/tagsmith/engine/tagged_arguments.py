@@ -34,7 +34,6 @@ from tagsmith.spec.policies import (
 )
 from tagsmith.wording import shortened
 
-
 _BLANKS = re.compile(f"[{BLANK}]+")
 _BRACKETS = {ValueForm.MAPPING: "{}", ValueForm.LIST: "[]"}
 

@@ -24,6 +24,7 @@ from tagsmith.engine.templates import (
     compile_template,
     split_template,
 )
+from tagsmith.errors import TagsmithError
 from tagsmith.events import DiagnosticCode
 from tagsmith.spec.models import FamilySpec
 
@@ -76,7 +77,11 @@ def compile_template_calls(
     hidden = frozenset(spec.tokens.hidden)
     words = {step for form in calls.call for step in split_template(form)}
     of_calls = call_openers(calls) | call_closers(calls)
-    arguments = encodings[calls.arguments.encoding](spec, beyond)
+    encoding = encodings.get(calls.arguments.encoding)
+    if encoding is None:
+        name, known = calls.arguments.encoding, ", ".join(encodings)
+        raise TagsmithError(f"{spec.id}: no argument encoding {name!r}; there are {known}")
+    arguments = encoding(spec, beyond)
     return TemplateProgram(
         root=compile_template(calls.call, starts=arguments.starts, beyond=beyond),
         markers=markers,
@@ -103,8 +108,8 @@ class TemplateCalls:
 
     # fmt: off
     __slots__ = (
-        "_arguments", "_at", "_buffer", "_calls_allowed", "_id_read", "_name", "_place", "_program",
-        "_saw_text", "_sink", "_stop", "_token", "_used", "opened",
+        "_arguments", "_at", "_buffer", "_calls_allowed", "_calls_seen", "_id_read", "_name",
+        "_place", "_program", "_saw_text", "_sink", "_stop", "_token", "_used", "opened",
     )
     # fmt: on
 
@@ -124,7 +129,7 @@ class TemplateCalls:
         self._place = self._program.root
         self._token = Name()
         self._name = ""
-        self._used = self._saw_text = self._id_read = False
+        self._used = self._saw_text = self._id_read = self._calls_seen = False
         self._stop: Stop | None = None
 
     @property
@@ -183,9 +188,9 @@ class TemplateCalls:
         """Between calls: up to the opener of the next one, or to a marker."""
         start, end, literal = self._next(self._program.root.scanner, pos)
         if start > pos:
-            self._other_text(pos, start)
-        if literal is None:
-            return start, False
+            pos = self._other_text(pos, start)
+        if literal is None or self._stop is not None:
+            return pos, False
         if literal not in self._program.root.words:
             self._stop = Stop(literal)
             return start, False
@@ -195,23 +200,30 @@ class TemplateCalls:
         self._token.clear()
         return self._arrive(self._program.root.words[literal], end)
 
-    def _other_text(self, pos: int, end: int) -> None:
-        """Text between calls: blanks set them apart, anything else is no call."""
+    def _other_text(self, pos: int, end: int) -> int:
+        """Text between calls: blanks set them apart, anything else is no call.
+
+        Returns the end of it, or where a region ends that no marker closes.
+        """
         blanks = _BLANKS.match(self._buffer.text, pos, end)
         if blanks is not None and not self._saw_text:
             self._sink.between(blanks.group(), self._buffer.base + pos)
             pos = blanks.end()
         rest = self._buffer.text[pos:end]
         if not rest:
-            return
+            return end
+        if self._calls_seen and self.opened is Opened.MARKER_ALONE:
+            self._stop = OVER
+            return pos
         if self._buffer.final and rest in self._program.root.scanner.starts and not self._saw_text:
             self._sink.mark(self._buffer.base + pos, self._buffer.base + end, SpanKind.TRUNCATED)
             self.cut()
-            return
+            return end
         if not self._saw_text:
             self._saw_text = self._used = True
             self._sink.malformed(self._buffer.base + pos)
         self._sink.leftover(rest, self._buffer.base + pos)
+        return end
 
     def _arrive(self, place: Place, pos: int) -> tuple[int, bool]:
         """Stand at a place of the template; at its end the call is whole."""
@@ -220,6 +232,7 @@ class TemplateCalls:
         if place.words or place.hole is not None:
             return pos, True
         self._sink.end(self._buffer.base + pos)
+        self._calls_seen = True
         return self._leave_call(pos)
 
     def _leave_call(self, pos: int) -> tuple[int, bool]:
