@@ -10,8 +10,9 @@ from tagsmith.engine.base import Context
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.call_values import json_object_in
 from tagsmith.engine.calls import CallSink
-from tagsmith.engine.json_runs import BLANK, run_end, runs_beside
+from tagsmith.engine.json_runs import BLANK, runs_beside
 from tagsmith.engine.json_value import ENDS_STRING_RUN, JsonValue
+from tagsmith.engine.runs import run_end
 from tagsmith.engine.spans import SpanKind
 from tagsmith.engine.templates import Place
 from tagsmith.spec.models import FamilySpec

@@ -13,9 +13,10 @@ from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.call_values import decode_id, decode_text, json_object_in
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.json_layout import At, JsonProgram, Part
-from tagsmith.engine.json_runs import BETWEEN, BLANK, run_end
+from tagsmith.engine.json_runs import BETWEEN, BLANK
 from tagsmith.engine.json_value import ENDS_STRING_RUN, JsonValue
 from tagsmith.engine.reader import OVER, Opened, Stop
+from tagsmith.engine.runs import run_end
 from tagsmith.engine.spans import SpanKind
 from tagsmith.events import DiagnosticCode
 

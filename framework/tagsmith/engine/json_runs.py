@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tagsmith.engine.runs import none_of, run_beside
+
 BLANK = " \t\n\r"
 BETWEEN = BLANK + ",;[]"
 IN_STRING = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
@@ -27,24 +29,12 @@ class Runs:
 @lru_cache(maxsize=64)
 def runs_beside(first_chars: frozenset[str]) -> Runs:
     """The runs for a scanner whose literals start with these characters."""
-    stops = re.escape("".join(sorted(first_chars)))
-    not_a_marker = f"[^{stops}]" if stops else r"[\s\S]"
-
-    def run(allowed: str) -> re.Pattern[str]:
-        return re.compile(f"{allowed}(?:(?={not_a_marker}){allowed})*+")
-
     return Runs(
-        top=run(f"[{re.escape(BETWEEN)}]"),
-        blank=run(f"[{BLANK}]"),
-        scalar=run("[-+.0-9A-Za-z_]"),
-        nested=run(r'[^"{}\[\]]'),
-        to_brace=run(r"[^{]"),
-        to_any_brace=run(r"[^{}]"),
-        to_quote=run(r'[^"]'),
+        top=run_beside(f"[{re.escape(BETWEEN)}]", first_chars),
+        blank=run_beside(f"[{BLANK}]", first_chars),
+        scalar=run_beside("[-+.0-9A-Za-z_]", first_chars),
+        nested=run_beside(none_of('"{}[]'), first_chars),
+        to_brace=run_beside(none_of("{"), first_chars),
+        to_any_brace=run_beside(none_of("{}"), first_chars),
+        to_quote=run_beside(none_of('"'), first_chars),
     )
-
-
-def run_end(pattern: re.Pattern[str], text: str, pos: int) -> int:
-    """Where a run from `pos` ends; at least one character on, for it is known to be no marker."""
-    match = pattern.match(text, pos)
-    return pos + 1 if match is None else match.end()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from tagsmith.engine.json_runs import BLANK, IN_STRING, Runs, run_end
+from tagsmith.engine.json_runs import BLANK, IN_STRING, Runs
+from tagsmith.engine.runs import run_end
 
 ENDS_STRING_RUN = re.compile(r'["\\]').search
 """Finds what text inside a JSON string may not hold, if it is to be nothing but more of it."""
