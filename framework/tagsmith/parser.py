@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tagsmith.engine.base import Engine, Run
+from tagsmith.engine.base import MAX_HELD_IN_RUN, Engine, Run
 from tagsmith.engine.tokens import TokenizerError, TokenText
 from tagsmith.errors import RequestError, require_text
 from tagsmith.events import Diagnostic, DiagnosticCode, Event
@@ -54,6 +54,8 @@ class Parser:
             if run.sign in text and (run.ends is None or run.ends(text)):
                 return self._feed(text, None)
             if run.held:
+                if len(run.held) > MAX_HELD_IN_RUN:
+                    return self._feed(text, None)
                 text = run.held + text
                 run.held = ""
             if text[-1:] in run.trim:

@@ -50,6 +50,10 @@ class ArgumentsReader(Protocol):
         """
         ...
 
+    def finish(self) -> bool:
+        """The output ends inside the arguments; whether they may be whole, as far as they go."""
+        ...
+
     @property
     def expects_marker(self) -> bool:
         """Whether what may be the start of a marker can be nothing else here."""
@@ -57,11 +61,16 @@ class ArgumentsReader(Protocol):
 
 
 class ArgumentsProgram(Protocol):
-    """An encoding, compiled for one family. `starts` are literals that arguments may begin with."""
+    """An encoding, compiled for one family."""
 
     @property
     def starts(self) -> frozenset[str]:
         """Literals that arguments may begin with, which end a name that stands before them."""
+        ...
+
+    @property
+    def literals(self) -> frozenset[str]:
+        """Literals that arguments are made of, and no name."""
         ...
 
     def reader(self, sink: CallSink, context: Context) -> ArgumentsReader:

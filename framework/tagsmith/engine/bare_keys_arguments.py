@@ -12,6 +12,7 @@ from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.dialects import Dialect, bare_keys
 from tagsmith.engine.literals import LiteralReader, State
+from tagsmith.engine.scanner import scanner_of
 from tagsmith.engine.spans import SpanKind
 from tagsmith.engine.templates import Place
 from tagsmith.spec.models import FamilySpec
@@ -25,6 +26,7 @@ class BareKeysProgram:
 
     dialect: Dialect
     starts: frozenset[str] = frozenset("{")
+    literals: frozenset[str] = frozenset()
 
     def reader(self, sink: CallSink, context: Context) -> BareKeysArguments:
         """A reader for one generation."""
@@ -50,12 +52,18 @@ class BareKeysArguments:
     def begin(self, tool: str, after: Place) -> None:
         """The arguments of a call begin."""
         self._after = after
-        self._reader = LiteralReader(self._dialect, after.scanner)
+        # The quote may be a marker, too; in arguments it is a quote.
+        markers = scanner_of(after.scanner.literals - self._dialect.quotes.literals)
+        self._reader = LiteralReader(self._dialect, markers)
 
     @property
     def flowing(self) -> Callable[[str], object] | None:
         """What ends a run of arguments, as in `CallReader`."""
         return self._reader.flowing
+
+    def finish(self) -> bool:
+        """The output ends inside the arguments: something is missing of them."""
+        return False
 
     @property
     def expects_marker(self) -> bool:

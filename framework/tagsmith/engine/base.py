@@ -21,6 +21,8 @@ class Context:
     """False under `tool_choice="none"`: a tool-call region is then text."""
     prompt_tail: str = ""
     """The part of the prompt that belongs to the model's turn: what follows the last turn_start."""
+    follows_prompt: bool = True
+    """Whether the output begins where the prompt ends; what reads the prompt itself does not."""
     sources: SourceMap | None = None
     """From citation positions to sources; None when the request gave nothing to cite."""
     stop: tuple[str, ...] = ()
@@ -35,6 +37,10 @@ class Context:
     def calls_possible(self) -> bool:
         """Whether the output may hold calls at all."""
         return self.calls_allowed and (self.parameters is None or bool(self.parameters))
+
+
+MAX_HELD_IN_RUN = 64
+"""How much whitespace may wait in a run, in characters."""
 
 
 @dataclass(slots=True, eq=False)

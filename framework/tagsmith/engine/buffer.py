@@ -55,6 +55,17 @@ class Buffer:
             )
         return found
 
+    def last_find(self, scanner: Scanner, pos: int) -> Found:
+        """As `find`; where no text follows, the start of a literal at the end is found as well.
+
+        Without any, the end of the text.
+        """
+        end = len(self.text)
+        found = self.find(scanner, pos)
+        if found is None and self.final:
+            found = scanner.find(self.text, pos, final=False)
+        return found or (end, end, None)
+
     def match(self, scanner: Scanner, pos: int) -> Found | None:
         """As `find`, but only where the literal starts at `pos`."""
         found = scanner.match(self.text, pos, final=self.final)

@@ -240,6 +240,11 @@ class CallSink:
         if self._opened is Opened.NOTHING and self._region_has is _Holds.NOTHING:
             self.malformed(at)
 
+    @property
+    def holds_text(self) -> bool:
+        """Whether the region has been found to hold text, which was given back."""
+        return self._region_has is _Holds.TEXT
+
     def between(self, text: str, at: int) -> None:
         """Blanks, brackets, commas and fences around calls, or around text that is none."""
         if self._region_has is _Holds.TEXT:

@@ -17,14 +17,13 @@ from tagsmith.engine.spans import SpanKind
 from tagsmith.engine.templates import Place
 from tagsmith.spec.models import FamilySpec
 
-_JSON_STARTS = '{["'
-
 
 @dataclass(frozen=True, slots=True)
 class JsonProgram:
     """The encoding as every family has it."""
 
     starts: frozenset[str] = frozenset("{")
+    literals: frozenset[str] = frozenset()
 
     def reader(self, sink: CallSink, context: Context) -> JsonArguments:
         """A reader for one generation."""
@@ -55,6 +54,13 @@ class JsonArguments:
         self._begun = False
         self._token.clear()
 
+    def finish(self) -> bool:
+        """The output ends inside the arguments: what is no JSON may be whole."""
+        whole = self._begun and not self._is_json
+        if whole:
+            self._whole()
+        return whole
+
     @property
     def expects_marker(self) -> bool:
         """Whether what may be the start of a marker can be nothing else here."""
@@ -81,8 +87,6 @@ class JsonArguments:
             if self._value.done:
                 ended = Ended.WHOLE
         self._pass_on(text[start:pos], buffer.base + start)
-        if ended is Ended.WHOLE:
-            self._whole()
         self.flowing = ENDS_STRING_RUN if ended is None and self._value.flows else None
         return pos, ended
 
@@ -94,7 +98,8 @@ class JsonArguments:
             if found is not None:
                 if found[2] is None:
                     return pos, None
-                return pos, Ended.WHOLE if found[2] in self._after.words else Ended.BROKEN
+                leads_on = found[2] in self._after.words or self._after.ends
+                return pos, Ended.WHOLE if leads_on else Ended.BROKEN
             if text[pos] not in BLANK:
                 return self._begin(text, pos)
             end = run_end(self._runs.blank, text, pos)
@@ -104,7 +109,8 @@ class JsonArguments:
 
     def _begin(self, text: str, pos: int) -> tuple[int, Ended | None]:
         self._begun = True
-        self._is_json = text[pos] in _JSON_STARTS
+        # Whatever else it is, it is passed on as it stands: only an object can be arguments.
+        self._is_json = text[pos] == "{"
         if self._is_json:
             self._value.begin(text, pos, self._runs)
             self._sink.confirm()
@@ -118,24 +124,21 @@ class JsonArguments:
         if text:
             self._sink.take(text, buffer.base + pos, SpanKind.ARGUMENTS)
             self._token.append(text)
-        leads_on = literal in self._after.words
-        if leads_on or (buffer.final and found is None):
-            self._whole()
         if literal is None:
             return end, None
+        leads_on = literal in self._after.words or self._after.ends
+        if leads_on:
+            self._whole()
         return end, Ended.WHOLE if leads_on else Ended.BROKEN
 
     def _pass_on(self, text: str, at: int) -> None:
         if not text:
             return
         self._sink.take(text, at, SpanKind.ARGUMENTS)
-        if self._value.nested:
-            self._sink.argument_text(text)
-        else:
-            self._token.append(text)
+        self._sink.argument_text(text)
 
     def _whole(self) -> None:
-        if not (self._is_json and self._value.nested):
-            literal = "".join(self._token).rstrip(BLANK)
-            text = "{}" if literal == "null" else json_object_in(literal) or literal
-            self._sink.argument_text(text)
+        """What is no object is used: a model may write one as a string, or null for none."""
+        literal = "".join(self._token).rstrip(BLANK)
+        text = "{}" if literal == "null" else json_object_in(literal) or literal
+        self._sink.argument_text(text)

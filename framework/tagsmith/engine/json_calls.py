@@ -74,6 +74,15 @@ class JsonCalls:
         self._seen: set[Part] = set()
 
     @property
+    def _is_tried(self) -> bool:
+        return self.opened is Opened.TRIED
+
+    @property
+    def _is_closed_by_marker(self) -> bool:
+        """Whether a marker is to end the region, whatever it holds."""
+        return self.opened in (Opened.MARKER, Opened.TRIED)
+
+    @property
     def used(self) -> bool:
         """Whether the region holds anything but blanks and brackets so far."""
         return self._used
@@ -163,7 +172,7 @@ class JsonCalls:
         if char == _FENCE[0]:
             return self._fence(pos)
         if char in BETWEEN:
-            alone = char == "]" and self.opened is not Opened.MARKER
+            alone = char == "]" and not self._is_closed_by_marker
             # The marker itself may hold the bracket that is closed here.
             closes = alone and self.opened is Opened.MARKER_ALONE
             if self._after_all and not closes:
@@ -179,7 +188,7 @@ class JsonCalls:
             self._name = None
             self._at = At.KEY
             return pos + 1
-        if self._calls_seen and self.opened is not Opened.MARKER:
+        if self._calls_seen and not self._is_closed_by_marker:
             self._over = True
             return pos
         return self._begin_leftover(pos)
@@ -187,7 +196,7 @@ class JsonCalls:
     @property
     def _after_all(self) -> bool:
         """Whether this may be behind the calls of a region that nothing closes."""
-        return self._calls_seen and self.opened is not Opened.MARKER and self._brackets <= 0
+        return self._calls_seen and not self._is_closed_by_marker and self._brackets <= 0
 
     def _maybe_over(self, pos: int) -> int:
         """Another call comes, or other text."""
@@ -224,7 +233,7 @@ class JsonCalls:
         self._cut(pos, Part.LEFTOVER)
         self._sink.malformed(self._base + pos)
         self._at = At.LEFTOVER
-        self._over = self.opened is not Opened.MARKER
+        self._over = not (self._is_closed_by_marker and (self._calls_seen or not self._is_tried))
         return pos
 
     def _leftover(self, pos: int) -> int:

@@ -24,6 +24,9 @@ from tagsmith.events import Diagnostic, DiagnosticCode, Event, Target
 from tagsmith.sources import Position
 from tagsmith.spec.policies import InitialRegion, OnOpener
 
+MAX_HEADER = 128
+"""The longest header of a message, in characters: what is longer is text."""
+
 
 class NativeEngine:
     """One generation, read natively.
@@ -33,7 +36,7 @@ class NativeEngine:
     """
 
     __slots__ = (
-        "_base", "_calls", "_hold", "_marks", "_opening", "_outer", "_program", "_reader",
+        "_base", "_calls", "_header_room", "_hold", "_marks", "_opening", "_outer", "_program", "_reader",
         "_region", "_region_at", "_sink", "_sinks", "_sources", "_spans", "_steady", "_structural",
         "_unmarked",
     )  # fmt: skip
@@ -65,15 +68,12 @@ class NativeEngine:
         self._sink = reasoning if in_reasoning else content
         self._hold = ""
         self._base = 0
+        self._header_room = 0
         self._unmarked = program.calls.unmarked if context.calls_possible else ""
         self._steady = False
         self._opening: list[Event] = []
-        if context.prompt_tail:
-            self._follow_prompt(context)
-        elif program.lead_in:
-            self._base = -len(program.lead_in)
-            self._mark_tokens(program.lead_in)
-            self._hold = program.lead_in
+        if context.follows_prompt:
+            self._follow_prompt(program.lead_in + context.prompt_tail, context)
 
     def feed(self, text: str) -> list[Event]:
         """Take the next piece of output; every marker's text in it is that marker."""
@@ -163,7 +163,7 @@ class NativeEngine:
         self._base += pos
         if self._marks is not None:
             self._marks.forget(self._base)
-        waiting = self._hold or self._stopped or self._unmarked
+        waiting = self._hold or self._stopped or self._unmarked or self._header_room
         self._steady = not (waiting or self._region is Region.CALLS)
         return out
 
@@ -196,12 +196,24 @@ class NativeEngine:
         found = buffer.find(self._program.tables.text, pos)
         start, _, literal = found or (len(text), len(text), None)
         if start > pos:
-            self._show(text[pos:start], buffer.base + pos, out)
+            shown_from = self._pass_header(text, pos, start)
+            if start > shown_from:
+                self._show(text[shown_from:start], buffer.base + shown_from, out)
             if self._stopped:
                 return start, True
         if literal is None:
             return start, found is None
         return self._act(literal, buffer, start, out)
+
+    def _pass_header(self, text: str, pos: int, end: int) -> int:
+        """Where text that may be of a header begins to be shown."""
+        if self._header_room == 0:
+            return pos
+        line_end = text.find("\n", pos, end)
+        stop = min(end if line_end < 0 else line_end, pos + self._header_room)
+        self._header_room = self._header_room - (stop - pos) if stop == end else 0
+        self._mark(self._base + pos, self._base + stop, SpanKind.HIDDEN)
+        return stop
 
     def _unmarked_calls(self, text: str, pos: int) -> int | None:
         """Where calls without a marker may begin, behind blanks, if the content has not begun."""
@@ -251,6 +263,8 @@ class NativeEngine:
             self._end_calls(at)
         if self._outer is not None:
             self._region, self._outer = self._outer, None
+        elif stop.marker is None and self._calls.holds_text:
+            self._region = Region.OUTSIDE
         elif stop.marker is None:
             self._change_region(Region.OUTSIDE, at, at, out)
         return (pos, True) if stop.marker is None else self._act(stop.marker, buffer, pos, out)
@@ -264,9 +278,16 @@ class NativeEngine:
         meaning = self._program.tables.meanings[marker]
         end = at + len(marker)
         hidden = meaning.role is Role.HIDDEN
+        if not hidden or marker in self._program.header_ends:
+            self._header_room = 0
+        elif marker in self._program.header_starts:
+            self._header_room = MAX_HEADER
         self._mark(at, end, SpanKind.HIDDEN if hidden else SpanKind.MARKER)
         if meaning.role is Role.CALL and self._region is not Region.CALLS:
             self._try_calls(meaning.opened, at)
+        elif meaning.opens is Region.CALLS and self._open_region() is Region.REASONING:
+            alone = meaning.opened is Opened.MARKER_ALONE
+            self._try_calls(Opened.MARKER_ALONE if alone else Opened.TRIED, end)
         elif meaning.opens is not None:
             if not self._echoes(meaning):
                 begins = at if meaning.role is Role.CALL else end
@@ -366,11 +387,12 @@ class NativeEngine:
         """Show text of a text region, which stands at offset `at`."""
         self._sink.text(text, at, out)
 
-    def _follow_prompt(self, context: Context) -> None:
+    def _follow_prompt(self, tail: str, context: Context) -> None:
         """Start where the prompt's own part of this turn leaves off."""
-        tail = context.prompt_tail
-        scout = NativeEngine(self._program, replace(context, prompt_tail="", stop=()))
-        scout._run(tail, final=True)
+        if not tail:
+            return
+        scout = NativeEngine(self._program, replace(context, follows_prompt=False, stop=()))
+        scout._run(tail)
         if scout._region is Region.CALLS:
             # A call that the prompt began belongs to this turn; its text has no offset in it.
             begun = tail[scout._region_at :]
@@ -378,14 +400,20 @@ class NativeEngine:
                 self._enter(Region.CALLS, 0, scout._reader.opened)
             else:
                 self._try_calls(scout._reader.opened, 0)
-            self._base = -len(begun)
-            self._opening = self._run(begun, final=True)
-            self._base = 0
+            self._opening = self._run_prompt(begun)
             return
         if scout._region_at > 0:
             self._enter(scout._region, 0, Opened.NOTHING)
         if scout._sink.started:
             self._sink.resume_stretch()
+        # What the prompt ends with may go on in the output; it has no offset there.
+        self._run_prompt(scout._hold)
+
+    def _run_prompt(self, text: str) -> list[Event]:
+        self._base = -len(text)
+        if self._marks is not None:
+            self._marks.offsets.update(range(-len(text), 0))
+        return self._run(text)
 
     def _mark(self, start: int, end: int, kind: SpanKind) -> None:
         if self._spans is not None:

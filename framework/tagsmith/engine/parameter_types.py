@@ -82,6 +82,15 @@ def parameter_types(parameters: Any, key: str) -> Types | None:
     return _union(types for types in found if types is not None) or None
 
 
+def names_parameter(parameters: Any, key: str) -> bool:
+    """Whether a tool's parameters list one named `key`.
+
+    >>> names_parameter({"properties": {"city": {}}}, "city"), names_parameter(None, "city")
+    (True, False)
+    """
+    return any(_lists(branch, key) for branch in _branches(parameters))
+
+
 def expects_parameter(parameters: Any, key: str) -> bool:
     """Whether a tool's parameters have one named `key`, or are open to any.
 

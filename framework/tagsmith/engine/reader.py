@@ -15,6 +15,8 @@ class Opened(Enum):
 
     MARKER = auto()
     """The region's marker, which another marker answers."""
+    TRIED = auto()
+    """The same, inside reasoning: without a call, the marker is only mentioned there."""
     MARKER_ALONE = auto()
     """The region's marker, which none answers: the region ends with what it holds."""
     CALL = auto()

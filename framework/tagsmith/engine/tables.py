@@ -8,7 +8,7 @@ from enum import Enum, IntEnum, auto
 
 from tagsmith.engine.reader import Opened
 from tagsmith.engine.scanner import Scanner, build_scanner
-from tagsmith.engine.templates import call_closers, call_openers
+from tagsmith.engine.templates import call_closers, call_openers, holds_token
 from tagsmith.spec.models import FamilySpec, MarkerPair
 from tagsmith.spec.policies import CallLayout, OnOutsideRegion
 
@@ -70,8 +70,10 @@ def marker_meanings(spec: FamilySpec) -> dict[str, Meaning]:
         if pair.end is not None:
             _closes(meanings, pair.end, region)
     if calls_stand_anywhere(spec) and spec.tool_calls is not None:
+        # A closer that is plain text, such as `</function>`, is one within a call alone.
         for closer in call_closers(spec.tool_calls):
-            _closes(meanings, closer, Region.CALLS)
+            if holds_token(spec, closer):
+                _closes(meanings, closer, Region.CALLS)
         opener = Meaning(Role.CALL, Region.CALLS, Opened.CALL)
         meanings |= dict.fromkeys(call_openers(spec.tool_calls), opener)
     return meanings

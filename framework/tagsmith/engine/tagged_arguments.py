@@ -16,13 +16,13 @@ from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.names import Name
-from tagsmith.engine.parameter_types import expects_parameter, parameter_types
+from tagsmith.engine.parameter_types import expects_parameter, names_parameter, parameter_types
 from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind
 from tagsmith.engine.tagged_layout import TaggedLayout, compile_tagged
 from tagsmith.engine.tagged_values import ValueText, Written
 from tagsmith.engine.templates import Hole, Place
-from tagsmith.engine.value_ends import ValueEnds, Verdict
+from tagsmith.engine.value_ends import FEW_BLANKS, ValueEnds, Verdict
 from tagsmith.engine.value_types import ANYTHING, TEXT, JsonType, Types
 from tagsmith.events import DiagnosticCode
 from tagsmith.spec.models import FamilySpec
@@ -48,6 +48,11 @@ class TaggedProgram:
     def starts(self) -> frozenset[str]:
         """The literals that parameters begin with."""
         return frozenset(self.layout.parameter.words)
+
+    @property
+    def literals(self) -> frozenset[str]:
+        """The literals of parameters that stand out in text."""
+        return self.layout.literals
 
     def reader(self, sink: CallSink, context: Context) -> TaggedArguments:
         """A reader for one generation."""
@@ -86,7 +91,7 @@ class TaggedArguments:
     # fmt: off
     __slots__ = (
         "_after", "_at", "_begun", "_boundary", "_buffer", "_complained", "_end_literals", "_ended",
-        "_ends", "_frames", "_key", "_layout", "_place", "_schema", "_schemas", "_sink",
+        "_ends", "_frames", "_key", "_layout", "_place", "_quoted", "_schema", "_schemas", "_sink",
         "_skipped", "_token", "_type", "_value", "flowing",
     )
     # fmt: on
@@ -109,6 +114,10 @@ class TaggedArguments:
         self._at = _At.BOUNDARY
         self._begun = self._complained = self._skipped = False
         self._ended: Ended | None = None
+
+    def finish(self) -> bool:
+        """The output ends inside the arguments: something is missing of them."""
+        return False
 
     @property
     def expects_marker(self) -> bool:
@@ -185,7 +194,7 @@ class TaggedArguments:
             self._take(pos, end, SpanKind.CALL)
             return self._arrive(place.words[literal], end)
         if place.hole is Hole.VALUE:
-            return self._begin_value(pos)
+            return self._at_value_or_word(pos)
         if place.hole is not None:
             self._at = _At.HOLE
             self._token.clear()
@@ -195,6 +204,21 @@ class TaggedArguments:
             self._take(pos, blanks.end(), SpanKind.CALL)
             return blanks.end(), True
         return self._give_up(pos)
+
+    def _at_value_or_word(self, pos: int) -> tuple[int, bool]:
+        """A value begins, unless blanks stand before a literal that may come here as well."""
+        place, text = self._place, self._buffer.text
+        found = FEW_BLANKS.match(text, pos)
+        end = pos if found is None or not place.words else found.end()
+        if end == pos:
+            return self._begin_value(pos)
+        start, literal_end, literal = self._here(place.own, end)
+        if (end == len(text) and not self._buffer.final) or (start < literal_end and not literal):
+            return pos, False
+        if literal is None:
+            return self._begin_value(pos)
+        self._take(pos, end, SpanKind.CALL)
+        return end, True
 
     def _give_up(self, pos: int) -> tuple[int, bool]:
         """What stands here is not the rest of a parameter."""
@@ -239,6 +263,7 @@ class TaggedArguments:
         self._value.begin(Written.SKIPPED if self._skipped else written, types)
         self._ends = ValueEnds(self._layout, self._place.past_hole, self._after)
         self._end_literals = self._ends.literals
+        self._quoted = 0
         self._at = _At.VALUE_START
         return pos, True
 
@@ -290,12 +315,41 @@ class TaggedArguments:
             start, end, literal = found or (len(text), len(text), None)
             if literal is None:
                 return self._value_goes_on(pos, start)
-            verdict = self._ends.verdict(self._buffer, start, end, literal)
+            verdict = self._verdict(pos, start, end, literal)
             if verdict is Verdict.CLOSER:
                 return self._value_read(pos, start, literal)
             if verdict is Verdict.UNDECIDED:
                 return self._value_goes_on(pos, start)
             search = start + 1
+
+    def _verdict(self, pos: int, start: int, end: int, literal: str) -> Verdict:
+        """What a literal in a value is; within a call that the value quotes, all is data."""
+        layout = self._layout
+        if literal in layout.call.words:
+            quotes = self._ends.quotes_call(self._buffer, end, literal)
+            self._quoted += quotes is True
+            return Verdict.UNDECIDED if quotes is None else Verdict.DATA
+        if self._quoted:
+            self._quoted -= literal in layout.call_closers
+            return Verdict.DATA
+        if literal in layout.parameter.words:
+            return self._next_parameter(pos, start, end, literal)
+        return self._ends.verdict(self._buffer, start, end, literal)
+
+    def _next_parameter(self, pos: int, start: int, end: int, literal: str) -> Verdict:
+        """Whether another parameter begins in a value, whose own closer was left out.
+
+        It does where the template begins one, with a key that the schema names and that the call
+        has not given yet.
+        """
+        frame, tail = self._frames[-1], self._place.tail
+        if len(self._frames) > 1 or not self._buffer.text.endswith(tail, pos, start):
+            return Verdict.DATA
+        key = self._ends.next_key(self._buffer, end, literal)
+        if key is None:
+            return Verdict.UNDECIDED
+        is_next = key not in frame.keys and names_parameter(self._schema, key)
+        return Verdict.CLOSER if is_next else Verdict.DATA
 
     def _value_goes_on(self, pos: int, end: int) -> tuple[int, bool]:
         """Nothing closes the value yet; from `end` on something may."""

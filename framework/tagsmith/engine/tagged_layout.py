@@ -9,9 +9,11 @@ from tagsmith.engine.scanner import Scanner, scanner_of
 from tagsmith.engine.templates import (
     Hole,
     Place,
+    call_closers,
     call_openers,
     compile_template,
     openers,
+    split_template,
     words_after,
 )
 from tagsmith.spec.models import Arguments, FamilySpec, ToolCalls
@@ -23,7 +25,8 @@ class TaggedLayout:
     """How one family writes parameters.
 
     `forms` are what a `{type}` hole may say. `around` finds what may stand behind a call: the end
-    of the region, among `region_ends`, the end of the turn, or the next call.
+    of the region, among `region_ends`, the end of the turn, or the next call. `call` and
+    `call_closers` tell a call that a value quotes.
     """
 
     calls: ToolCalls
@@ -34,6 +37,9 @@ class TaggedLayout:
     turn_ends: frozenset[str]
     around: Scanner
     region_ends: frozenset[str]
+    literals: frozenset[str]
+    call: Place
+    call_closers: frozenset[str]
 
     def boundary(self, after: Place) -> Scanner:
         """Finds what may stand between parameters, when `after` is the place behind them."""
@@ -49,6 +55,8 @@ def compile_tagged(spec: FamilySpec, beyond: frozenset[str]) -> TaggedLayout:
     parameters, items = written.parameter or (), written.item or ()
     closers = words_after([*parameters, *items], Hole.VALUE)
     forms = _wire_forms(written)
+    steps = [step for form in (*parameters, *items) for step in split_template(form)]
+    words = [step for step in steps if not isinstance(step, Hole)]
     nested = not {ValueForm.MAPPING, ValueForm.LIST}.isdisjoint(forms.values())
     follow = openers(parameters) | openers(items) | words_after(calls.call or (), Hole.ARGUMENTS)
     follow |= closers if nested else frozenset()
@@ -65,6 +73,9 @@ def compile_tagged(spec: FamilySpec, beyond: frozenset[str]) -> TaggedLayout:
         turn_ends=turn_ends,
         around=scanner_of(turn_ends | region_starts | region_ends | call_openers(calls)),
         region_ends=region_ends,
+        call=compile_template(calls.call or (), starts=openers(parameters), beyond=beyond),
+        call_closers=call_closers(calls),
+        literals=frozenset(word for word in words if any(map(str.isalnum, word))),
     )
 
 

@@ -22,6 +22,7 @@ from tagsmith.engine.templates import (
     call_closers,
     call_openers,
     compile_template,
+    holds_token,
     split_template,
 )
 from tagsmith.errors import TagsmithError
@@ -47,7 +48,7 @@ class TemplateProgram:
     """A family's call templates, compiled.
 
     `region_markers` are the markers without those of calls, `hidden` those that are never shown,
-    though they may be part of a call; `marked` are the literals of calls with a marker in them.
+    though they may be part of a call; `marked` are the literals of calls with a token in them.
     `ids` reads an id that carries the name.
     """
 
@@ -56,10 +57,19 @@ class TemplateProgram:
     region_markers: Scanner
     hidden: frozenset[str]
     marked: frozenset[str]
+    has_closers: bool
     arguments: ArgumentsProgram
     writes_ids: bool
     ids: re.Pattern[str] | None
     turn_ends: frozenset[str]
+
+    def past_ignored(self, after: Place) -> Scanner:
+        """Finds what ends text that is ignored: what comes after it, or a marker that is shown."""
+        return scanner_of(after.leads | (self.markers.literals - self.hidden))
+
+    def past_name(self, after: Place) -> Scanner:
+        """Finds what ends a name: what comes after it, a marker, or a part of arguments."""
+        return scanner_of(after.scanner.literals | self.arguments.literals)
 
     def reader(self, sink: CallSink, context: Context) -> TemplateCalls:
         """A reader for one generation."""
@@ -87,7 +97,8 @@ def compile_template_calls(
         markers=markers,
         region_markers=scanner_of(markers.literals - of_calls | hidden),
         hidden=hidden,
-        marked=frozenset(w for w in words if any(m in w for m in markers.literals)),
+        has_closers=bool(call_closers(calls)),
+        marked=frozenset(word for word in words if holds_token(spec, word)),
         arguments=arguments,
         writes_ids=any(Hole.ID in split_template(form) for form in calls.call),
         ids=None if calls.id.format is None else _id_pattern(calls.id.format),
@@ -175,14 +186,24 @@ class TemplateCalls:
         call = self._sink.call
         if call is None:
             return
+        if (
+            self._at is _At.ARGUMENTS
+            and self._arguments.finish()
+            and self._ends_turn(self._place.past_hole)
+        ):
+            self._sink.close_arguments()
+            self._place = self._place.past_hole
         if not call.closed:
             self._sink.cut_off(at)
             return
-        # Servers take away the token that ends a turn, also where it ends a call.
-        if self._program.turn_ends.isdisjoint(self._place.words):
+        if not self._ends_turn(self._place):
             message = "the output ends before the end of a tool call"
             self._sink.diagnose(DiagnosticCode.TRUNCATED, message, at)
         self._sink.end(at)
+
+    def _ends_turn(self, place: Place) -> bool:
+        """Whether nothing is missing here but the end of the turn, which servers take away."""
+        return place.ends or not self._program.turn_ends.isdisjoint(place.words)
 
     def _between(self, pos: int) -> tuple[int, bool]:
         """Between calls: up to the opener of the next one, or to a marker."""
@@ -196,7 +217,7 @@ class TemplateCalls:
             return start, False
         self._used, self._saw_text, self._id_read = True, False, False
         self._sink.begin(self._buffer.base + start, id_known=not self._program.writes_ids)
-        self._sink.mark(self._buffer.base + start, self._buffer.base + end, SpanKind.MARKER)
+        self._take_word(literal, start, end)
         self._token.clear()
         return self._arrive(self._program.root.words[literal], end)
 
@@ -222,6 +243,9 @@ class TemplateCalls:
         if not self._saw_text:
             self._saw_text = self._used = True
             self._sink.malformed(self._buffer.base + pos)
+        if self.opened is Opened.TRIED and not self._calls_seen:
+            self._stop = OVER
+            return pos
         self._sink.leftover(rest, self._buffer.base + pos)
         return end
 
@@ -257,7 +281,8 @@ class TemplateCalls:
             return blanks.end(), True
         if place.hole is Hole.ARGUMENTS:
             return self._begin_arguments(pos)
-        if place.hole is not None and literal is None:
+        passes = place.hole is Hole.IGNORED and literal in self._program.hidden
+        if place.hole is not None and (literal is None or passes):
             self._at = _At.HOLE
             return pos, True
         if self._buffer.final and text[pos:] in place.scanner.starts:
@@ -266,30 +291,47 @@ class TemplateCalls:
         return self._break(pos)
 
     def _break(self, pos: int) -> tuple[int, bool]:
-        """What stands here can be no part of the call."""
+        """What stands here can be no part of the call.
+
+        Outside of a region, text that is no call ends it; what is left of a broken call does not,
+        up to what closes the call.
+        """
+        call = self._sink.call
+        is_broken = call is not None and call.announced
         self._sink.break_off(self._buffer.base + pos)
         self._saw_text = True
+        if is_broken and self._program.has_closers:
+            self._at = _At.BETWEEN
+            return pos, True
         return self._leave_call(pos)
 
     def _in_hole(self, pos: int) -> tuple[int, bool]:
         """A name, an id, or what is ignored: up to the literal after it."""
         hole, after = self._place.hole, self._place.past_hole
-        if hole is Hole.IGNORED:
-            start, _, literal = self._next(after.own, pos)
-            self._sink.mark(self._buffer.base + pos, self._buffer.base + start, SpanKind.CALL)
+        ignored = hole is Hole.IGNORED
+        scanner = self._program.past_ignored(after) if ignored else self._program.past_name(after)
+        start, end, literal = self._buffer.last_find(scanner, pos)
+        stop = pos + self._token.more(self._buffer.text[pos:start])
+        if ignored:
+            self._sink.mark(self._buffer.base + pos, self._buffer.base + stop, SpanKind.CALL)
         else:
-            start, _, literal = self._next(after.scanner, pos)
-            end = pos + self._token.more(self._buffer.text[pos:start])
-            self._take(pos, end, _KINDS[hole or Hole.NAME])
-            if end < start:
-                return self._break(end)
-            if literal is not None and not (literal in after.leads and self._named(hole)):
-                return self._break(start)
+            self._take(pos, stop, _KINDS[hole or Hole.NAME])
+        if stop < start:
+            return self._break(stop)
         if literal is None:
-            return start, False
+            return self._cut_in_hole(start, end)
+        if not (literal in after.leads and (ignored or self._named(hole))):
+            return self._break(start)
         self._token.clear()
         self._at, self._place = _At.PLACE, after
         return start, True
+
+    def _cut_in_hole(self, start: int, end: int) -> tuple[int, bool]:
+        """No literal ends the hole yet. Where no text follows, the start of one is none of it."""
+        if not self._buffer.final or start == end:
+            return start, False
+        self._take(start, end, SpanKind.TRUNCATED)
+        return end, False
 
     def _named(self, hole: Hole | None) -> bool:
         """Use what stood in the hole; False when that is nothing."""
@@ -355,7 +397,7 @@ class TemplateCalls:
         return self._buffer.match(scanner, pos) or (pos, pos, None)
 
     def _take_word(self, literal: str, pos: int, end: int) -> None:
-        """A literal of the call; what holds a marker is never given back as text."""
+        """A literal of the call; what holds a token of the model is never given back as text."""
         if literal in self._program.marked:
             self._sink.mark(self._buffer.base + pos, self._buffer.base + end, SpanKind.MARKER)
         else:

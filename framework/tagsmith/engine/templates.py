@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from tagsmith.engine.scanner import Scanner, scanner_of
-from tagsmith.spec.models import ToolCalls
+from tagsmith.spec.models import FamilySpec, ToolCalls
 
 
 class Hole(StrEnum):
@@ -85,6 +85,15 @@ def call_closers(calls: ToolCalls) -> frozenset[str]:
     return frozenset(step for step in last if not isinstance(step, Hole))
 
 
+def holds_token(spec: FamilySpec, literal: str) -> bool:
+    """Whether a literal of a call holds what the family names as a token of its own."""
+    tokens, style = spec.tokens, spec.tag_style
+    named = [*tokens.hidden, *tokens.turn_start, *tokens.turn_end]
+    if style.tool_calls is not None:
+        named += [pair.start for pair in style.tool_calls.pairs]
+    return any(token in literal for token in named)
+
+
 def openers(forms: Iterable[str]) -> frozenset[str]:
     """The literals that these forms begin with."""
     first = (split_template(form)[0] for form in forms)
@@ -149,6 +158,8 @@ class _Tree:
         self, starts: frozenset[str], follow: frozenset[str], beyond: frozenset[str]
     ) -> Place:
         leads = frozenset(self._leads(starts))
+        # What leads on within the template is that, and not the start of a longer marker.
+        beyond_here = frozenset(m for m in beyond if not m.startswith(tuple(leads)))
         end = follow if self._may_end else frozenset[str]()
         return Place(
             words={word: tree.place(starts, follow, beyond) for word, tree in self.words.items()},
@@ -156,7 +167,7 @@ class _Tree:
             after=None if self.after is None else self.after.place(starts, follow, beyond),
             ends=self.ends,
             own=scanner_of(frozenset(self.words)),
-            scanner=scanner_of(beyond | leads | end),
+            scanner=scanner_of(beyond_here | leads | end),
             leads=leads,
             lead=self.lead,
             tail=self.tail,

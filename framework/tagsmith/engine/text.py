@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tagsmith.engine.base import Run
+from tagsmith.engine.base import MAX_HELD_IN_RUN, Run
 from tagsmith.engine.citations import MAX_CITATION_DEPTH, OpenCitation
 from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind, SpanMap
@@ -138,8 +138,13 @@ class TextSink:
         self._pieces.clear()
         return count
 
-    def begin_run(self, markup: Scanner) -> Run:
-        """Plain text from here on, up to what may be markup; what is held goes with it."""
+    def begin_run(self, markup: Scanner) -> Run | None:
+        """Plain text from here on, up to what may be markup; what is held goes with it.
+
+        None where so much whitespace is held that it would cost to look at it again and again.
+        """
+        if self._held_length > MAX_HELD_IN_RUN:
+            return None
         trim = "" if self.trim is Trim.KEEP else WHITESPACE
         held = "".join(piece.text for piece in self.held)
         if len(markup.first_chars) == 1:

@@ -8,14 +8,15 @@ from enum import Enum, auto
 
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.names import Name
 from tagsmith.engine.scanner import Found, Scanner, scanner_of
 from tagsmith.engine.tagged_layout import TaggedLayout
-from tagsmith.engine.templates import Place
+from tagsmith.engine.templates import Hole, Place
 
 MAX_BLANKS = 64
 """How many blanks may stand between a value's closer and what makes it one."""
 
-_FEW_BLANKS = re.compile(f"[{BLANK}]{{0,{MAX_BLANKS}}}")
+FEW_BLANKS = re.compile(f"[{BLANK}]{{0,{MAX_BLANKS}}}")
 
 
 class Verdict(Enum):
@@ -40,13 +41,53 @@ class ValueEnds:
     @property
     def literals(self) -> Scanner:
         """Finds the literals that may end the value."""
+        layout = self.layout
         words = frozenset(self.closers.words) | frozenset(self.after.words)
-        return scanner_of(words | self.layout.turn_ends)
+        calls = frozenset(layout.call.words) | layout.call_closers
+        others = layout.turn_ends | layout.region_ends | frozenset(layout.parameter.words)
+        return scanner_of(words | calls | others)
+
+    def quotes_call(self, buffer: Buffer, end: int, literal: str) -> bool | None:
+        """Whether the opener that ends before `end` begins a call, which the value quotes.
+
+        None where the text has yet to say.
+        """
+        pos, place = end, self.layout.call.words[literal]
+        while place.hole is not Hole.ARGUMENTS:
+            if place.hole is None:
+                found = _past_blanks(buffer, place.own, pos)
+                if isinstance(found, Verdict):
+                    return None if found is Verdict.UNDECIDED else False
+                pos, place = found[1], place.words[found[2] or ""]
+            else:
+                stop = _past_name(buffer, scanner_of(place.past_hole.leads), pos)
+                if stop is None or stop[1] == "":
+                    return None if stop is None else False
+                pos, place = stop[0], place.past_hole
+            if not place.words and place.hole is None:
+                return False
+        found = _past_blanks(buffer, scanner_of(place.leads), pos)
+        if isinstance(found, Verdict):
+            return None if found is Verdict.UNDECIDED else False
+        return True
+
+    def next_key(self, buffer: Buffer, end: int, literal: str) -> str | None:
+        """The key of the parameter whose opener ends before `end`; "" where none begins there.
+
+        None where the text has yet to say.
+        """
+        place = self.layout.parameter.words[literal]
+        if place.hole is not Hole.KEY:
+            return ""
+        stop = _past_name(buffer, place.past_hole.own, end)
+        return None if stop is None else stop[1]
 
     def verdict(self, buffer: Buffer, start: int, end: int, literal: str) -> Verdict:
         """Whether the literal at `start` closes the value."""
         if buffer.marks is not None and not buffer.marks.real(literal, buffer.base + start):
             return Verdict.DATA
+        if literal in self.layout.region_ends and literal not in self.after.words:
+            return self._region_ends(buffer, end)
         closer = self.closers.words.get(literal)
         following = closer or self.after.words.get(literal)
         if following is None:
@@ -66,13 +107,30 @@ class ValueEnds:
             if isinstance(found, Verdict):
                 return found
             pos, place = found[1], place.words[found[2] or ""]
-        while True:
-            found = _past_blanks(buffer, self.layout.around, pos)
-            if isinstance(found, Verdict):
-                return found
-            if found[2] not in self.layout.region_ends:
-                return Verdict.CLOSER
-            pos = found[1]
+        found = _past_blanks(buffer, self.layout.around, pos)
+        if isinstance(found, Verdict) or found[2] not in self.layout.region_ends:
+            return found if isinstance(found, Verdict) else Verdict.CLOSER
+        return self._region_ends(buffer, found[1])
+
+    def _region_ends(self, buffer: Buffer, pos: int) -> Verdict:
+        """Whether, behind the end of a region, nothing comes that is no call."""
+        found = _past_blanks(buffer, self.layout.around, pos)
+        return found if isinstance(found, Verdict) else Verdict.CLOSER
+
+
+def _past_name(buffer: Buffer, scanner: Scanner, pos: int) -> tuple[int, str] | None:
+    """The name that stands here up to a literal, and where that begins; "" for no name.
+
+    None where the text has yet to say.
+    """
+    found = buffer.find(scanner, pos)
+    stop = len(buffer.text) if found is None else found[0]
+    name = Name()
+    if name.more(buffer.text[pos:stop]) < stop - pos:
+        return stop, ""
+    if found is None or found[2] is None:
+        return (stop, "") if buffer.final else None
+    return stop, name.text
 
 
 def _at_end(buffer: Buffer) -> Verdict:
@@ -81,9 +139,10 @@ def _at_end(buffer: Buffer) -> Verdict:
 
 def _past_blanks(buffer: Buffer, scanner: Scanner, pos: int) -> Found | Verdict:
     """The literal behind a few blanks; or what is to be thought where there is none."""
-    blanks = _FEW_BLANKS.match(buffer.text, pos)
+    blanks = FEW_BLANKS.match(buffer.text, pos)
     pos = pos if blanks is None else blanks.end()
-    if pos == len(buffer.text):
+    rest_may_start_one = buffer.final and buffer.text[pos:] in scanner.starts
+    if pos == len(buffer.text) or rest_may_start_one:
         return _at_end(buffer)
     found = buffer.match(scanner, pos)
     if found is None:

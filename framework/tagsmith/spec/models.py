@@ -74,6 +74,15 @@ class Melody(SpecModel):
     """What `engine: melody` runs, lint probes and render uses."""
 
 
+class Header(SpecModel):
+    """What stands before the text of a message and is no part of it."""
+
+    start: OneOrMore
+    """Markers, of those that are hidden, after which a header goes on."""
+    end: Marker
+    """The marker that ends a header."""
+
+
 class Tokens(SpecModel):
     """Tokens that frame a turn."""
 
@@ -83,6 +92,8 @@ class Tokens(SpecModel):
     """Ends the model's own turn: where a server stops generating."""
     hidden: tuple[Marker, ...] = ()
     """Markers that are never shown and change nothing."""
+    header: Header | None = None
+    """Where text between hidden markers is hidden as well: up to 128 characters, on one line."""
 
 
 class MarkerPair(SpecModel):
