@@ -70,6 +70,9 @@ class StringForm:
     """Finds what may end the stretch of a string that is the same in JSON."""
 
 
+NO_QUOTES = build_scanner(())
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How values are written. Objects stand in braces, and commas between items, in every one."""
@@ -84,6 +87,11 @@ class Dialect:
     """The characters that end a key that is one."""
     word_json: Callable[[str], str]
     """A bare word as JSON text."""
+    raw_quotes: Scanner = NO_QUOTES
+    """Finds the quotes of strings without escapes: they may stand in such a string as well, and be
+    left out before it."""
+    no_value: str | None = None
+    """The JSON text of a value that is left out; None where one cannot be."""
 
 
 def json_inside(text: str) -> str:
@@ -127,6 +135,8 @@ def bare_keys(quote: str) -> Dialect:
         word_ends=",}]",
         key_ends=":,{}",
         word_json=json_word,
+        raw_quotes=build_scanner(form.quote for form in own),
+        no_value='""',
     )
 
 

@@ -5,6 +5,7 @@ The JSON text is built as `json.dumps(ensure_ascii=False)` builds it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from enum import Enum, auto
 
@@ -14,6 +15,8 @@ from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.runs import none_of, run_beside, run_end
 from tagsmith.engine.scanner import Scanner, build_scanner
 
+_FEW_BLANKS = re.compile(f"[{BLANK}]{{0,64}}")
+_AFTER_VALUE = ",}]:"
 NO_MARKERS = build_scanner(())
 
 
@@ -59,8 +62,9 @@ class LiteralReader:
         self._markers = markers
         first_chars = markers.first_chars
         self._blank = run_beside(f"[{BLANK}]", first_chars)
-        self._word_run = run_beside(none_of(dialect.word_ends), first_chars)
-        self._key_run = run_beside(none_of(dialect.key_ends), first_chars)
+        raw = "".join(sorted(dialect.raw_quotes.first_chars))
+        self._word_run = run_beside(none_of(dialect.word_ends + raw), first_chars)
+        self._key_run = run_beside(none_of(dialect.key_ends + raw), first_chars)
         self._buffer = Buffer("")
         self._text = ""
         self.begin()
@@ -135,6 +139,9 @@ class LiteralReader:
         if literal is None:
             self._undecided = not self._buffer.final
             return start if self._undecided else end
+        if literal == form.quote and form.escapes is None and not self._quote_closes(end):
+            self._out.append("" if self._undecided else json_inside('"'))
+            return start if self._undecided else end
         if literal == form.quote:
             self._out.append('"')
             self._form = None
@@ -142,6 +149,18 @@ class LiteralReader:
         elif literal and form.escapes is not None:
             return self._escape(start, form)
         return end
+
+    def _quote_closes(self, end: int) -> bool:
+        """Whether a quote that ends before `end` closes its string: what goes on behind one does.
+
+        Models write the quote's token where they mean a quote inside the string, too.
+        """
+        found = _FEW_BLANKS.match(self._text, end)
+        after = end if found is None else found.end()
+        if after == len(self._text):
+            self._undecided = not self._buffer.final
+            return self._buffer.final
+        return self._text[after] in _AFTER_VALUE
 
     def _escape(self, pos: int, form: StringForm) -> int:
         assert form.escapes is not None
@@ -194,11 +213,33 @@ class LiteralReader:
         end = run_end(self._key_run if self._is_key else self._word_run, self._text, pos)
         if end > pos:
             self._word.append(self._text[pos:end])
-        elif self._word:
+        elif self._dialect.raw_quotes.first_chars.isdisjoint(self._text[pos]):
+            self._word_ends(pos)
+        else:
+            return self._stray_quote(pos)
+        return end
+
+    def _word_ends(self, pos: int) -> None:
+        """What stands here is no part of a word."""
+        if self._word:
             self._word_read()
+        elif self._dialect.no_value and self._text[pos] in ",}" and not self._is_key:
+            self._emit(self._dialect.no_value)
+            self._read_one()
         else:
             self._state = State.BROKEN
-        return end
+
+    def _stray_quote(self, pos: int) -> int:
+        """The quote that closes a string whose opening quote was left out, or one like it."""
+        found = self._buffer.match(self._dialect.raw_quotes, pos)
+        if found is None:
+            self._word.append(self._text[pos])
+            return pos + 1
+        if found[2] is None:
+            self._undecided = True
+            return pos
+        self._word_read()
+        return found[1]
 
     def _word_read(self) -> None:
         text = self._dialect.word_json("".join(self._word).rstrip(BLANK))

@@ -60,7 +60,7 @@ class ValueEnds:
                     return None if found is Verdict.UNDECIDED else False
                 pos, place = found[1], place.words[found[2] or ""]
             else:
-                stop = _past_name(buffer, scanner_of(place.past_hole.leads), pos)
+                stop = self._past_name(buffer, place.past_hole.leads, pos)
                 if stop is None or stop[1] == "":
                     return None if stop is None else False
                 pos, place = stop[0], place.past_hole
@@ -79,8 +79,24 @@ class ValueEnds:
         place = self.layout.parameter.words[literal]
         if place.hole is not Hole.KEY:
             return ""
-        stop = _past_name(buffer, place.past_hole.own, end)
+        stop = self._past_name(buffer, place.past_hole.leads, end)
         return None if stop is None else stop[1]
+
+    def _past_name(
+        self, buffer: Buffer, leads: frozenset[str], pos: int
+    ) -> tuple[int, str] | None:
+        """The name that stands here up to a literal, and where that begins; "" for no name.
+
+        None where the text has yet to say.
+        """
+        found = buffer.find(scanner_of(leads | self.layout.literals), pos)
+        stop = len(buffer.text) if found is None else found[0]
+        name = Name()
+        if name.more(buffer.text[pos:stop]) < stop - pos:
+            return stop, ""
+        if found is None or found[2] is None:
+            return (stop, "") if buffer.final else None
+        return stop, name.text if found[2] in leads else ""
 
     def verdict(self, buffer: Buffer, start: int, end: int, literal: str) -> Verdict:
         """Whether the literal at `start` closes the value."""
@@ -116,21 +132,6 @@ class ValueEnds:
         """Whether, behind the end of a region, nothing comes that is no call."""
         found = _past_blanks(buffer, self.layout.around, pos)
         return found if isinstance(found, Verdict) else Verdict.CLOSER
-
-
-def _past_name(buffer: Buffer, scanner: Scanner, pos: int) -> tuple[int, str] | None:
-    """The name that stands here up to a literal, and where that begins; "" for no name.
-
-    None where the text has yet to say.
-    """
-    found = buffer.find(scanner, pos)
-    stop = len(buffer.text) if found is None else found[0]
-    name = Name()
-    if name.more(buffer.text[pos:stop]) < stop - pos:
-        return stop, ""
-    if found is None or found[2] is None:
-        return (stop, "") if buffer.final else None
-    return stop, name.text
 
 
 def _at_end(buffer: Buffer) -> Verdict:

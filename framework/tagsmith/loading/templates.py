@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from tagsmith.codes import Code
@@ -72,7 +72,11 @@ def call_kind(*, id_has_name: bool, arguments_show: bool, arguments_end: bool) -
 
 def check_template(kind: Kind, forms: Sequence[Listed]) -> Iterator[Finding]:
     """What keeps the forms of one template from being read."""
-    found = [finding for form in forms for finding in _check_form(kind, form)]
+    # A call without arguments may have a form of its own; the first is the one that is written.
+    later = replace(kind, needed=tuple(n for n in kind.needed if n != {Hole.ARGUMENTS}))
+    kinds = [kind, *[later] * len(forms)]
+    pairs = zip(kinds, forms, strict=False)
+    found = [finding for one, form in pairs for finding in _check_form(one, form)]
     yield from found or _disagreements(forms)
 
 
