@@ -76,6 +76,7 @@ class CallSink:
     _around: list[Held] = field(default_factory=list)
     _region_has: _Holds = _Holds.NOTHING
     _opened: Opened = Opened.MARKER
+    _ends_in_text: bool = False
     _back: TextSink = field(init=False)
     _settle: Callable[[int], None] | None = None
 
@@ -85,6 +86,7 @@ class CallSink:
     def begin(self, at: int, *, id_known: bool) -> None:
         """A call begins at offset `at`; `id_known` where its layout writes no id."""
         self.call = OpenCall(at, id_known=id_known)
+        self._ends_in_text = False
         self._pending = []
 
     def take(self, text: str, at: int, kind: SpanKind) -> None:
@@ -94,7 +96,8 @@ class CallSink:
             dropped = call.fate is _Fate.NOTHING
             self.spans.mark(at, at + len(text), SpanKind.DROPPED if dropped else kind)
         if call.fate is _Fate.TEXT:
-            self._back.show(text, at, self.out)
+            self._ends_in_text = True
+            self._show_back(text, at)
         elif not call.announced and at >= 0:
             # What a prompt began, below 0, is not part of the output, and never given back.
             call.raw.append(Held(text, at))
@@ -174,13 +177,16 @@ class CallSink:
             self._give_back = call.fate is _Fate.TEXT
             if call.fate is _Fate.CALL:
                 self.diagnose(DiagnosticCode.MALFORMED_CALL, "a call is not closed", at)
+                if call.closed:
+                    self._check_arguments(call, at)
                 self._close(complete=call.closed)
         self.call = None
 
     def cut_off(self, at: int) -> None:
         """The output ends inside the call."""
         call = self._open
-        if call.name is None and self._opened is Opened.NOTHING:
+        in_text = self._opened is Opened.NOTHING and self._region_has is not _Holds.CALLS
+        if call.name is None and in_text:
             self._return_raw(call)
             self.call = None
             return
@@ -209,10 +215,18 @@ class CallSink:
     def leftover(self, text: str, at: int) -> None:
         """Text of the region that belongs to no call."""
         shown = self.policies.on_malformed is OnMalformed.CONTENT or self._opened is Opened.NOTHING
-        if self._give_back and shown:
-            self._back.show(text, at, self.out)
+        self._ends_in_text = self._give_back and shown
+        if self._ends_in_text:
+            self._show_back(text, at)
         else:
             self.mark(at, at + len(text), SpanKind.DROPPED)
+
+    def _show_back(self, text: str, at: int) -> None:
+        """Text goes on; where no marker said otherwise, stop strings count in it."""
+        if self._opened is Opened.NOTHING:
+            self._back.text(text, at, self.out)
+        else:
+            self._back.show(text, at, self.out)
 
     def unexpected(self, text: str, at: int) -> None:
         """Text of a region in a generation that may not call tools: it is content."""
@@ -232,6 +246,7 @@ class CallSink:
     def begin_region(self, opened: Opened) -> None:
         """A region opens: whether it holds calls or text is not known yet."""
         self._opened = opened
+        self._ends_in_text = False
         self._around = []
         self._region_has = _Holds.NOTHING
 
@@ -241,9 +256,9 @@ class CallSink:
             self.malformed(at)
 
     @property
-    def holds_text(self) -> bool:
-        """Whether the region has been found to hold text, which was given back."""
-        return self._region_has is _Holds.TEXT
+    def ends_in_text(self) -> bool:
+        """Whether text was given back last, which goes on with what follows."""
+        return self._ends_in_text
 
     def between(self, text: str, at: int) -> None:
         """Blanks, brackets, commas and fences around calls, or around text that is none."""
@@ -302,7 +317,7 @@ class CallSink:
             return _Fate.NOTHING
         if self.tool_names is None or name in self.tool_names:
             return _Fate.CALL
-        if self._opened is Opened.NOTHING:
+        if self._opened is Opened.NOTHING and self._region_has is not _Holds.CALLS:
             return _Fate.TEXT
         message = f"the request has no tool {shortened(name)!r}"
         self.diagnose(DiagnosticCode.UNKNOWN_TOOL, message, call.at)
@@ -350,7 +365,8 @@ class CallSink:
     def _show_raw(self, call: OpenCall) -> None:
         for piece in call.raw:
             if call.fate is _Fate.TEXT:
-                self._back.show(piece.text, piece.at, self.out)
+                self._ends_in_text = True
+                self._show_back(piece.text, piece.at)
             else:
                 self.leftover(piece.text, piece.at)
         call.raw.clear()

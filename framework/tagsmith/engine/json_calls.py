@@ -43,8 +43,9 @@ class JsonCalls:
     # fmt: off
     __slots__ = (
         "_at", "_base", "_brackets", "_buffer", "_calls_allowed", "_calls_seen", "_cut_marker",
-        "_depth", "_final", "_from", "_name", "_over", "_part", "_program", "_runs", "_seen",
-        "_sink", "_text_value", "_token", "_undecided", "_used", "_value", "flowing", "opened",
+        "_depth", "_fenced", "_final", "_from", "_list_closed", "_name", "_over", "_part",
+        "_program", "_runs", "_seen", "_sink", "_text_value", "_token", "_undecided", "_used",
+        "_value", "flowing", "opened",
     )
     # fmt: on
 
@@ -67,7 +68,11 @@ class JsonCalls:
         self._part = Part.BETWEEN if self._calls_allowed else Part.TEXT
         self._text_value = Part.OTHER
         self._used = self._over = self._calls_seen = False
-        self._depth = self._brackets = 0
+        alone = opened is Opened.MARKER_ALONE
+        self._depth = 0
+        self._brackets = int(alone and self._program.marker_opens_list)
+        self._fenced = alone and self._program.marker_opens_fence
+        self._list_closed = False
         self._value.in_string = False
         self._name: str | None = None
         self._token: list[str] = []
@@ -110,7 +115,7 @@ class JsonCalls:
                 found = buffer.match(markers, pos)
                 if found is not None:
                     # What stands behind the calls of a region that nothing closes ends it.
-                    ends = OVER if self._after_all and self._at is At.TOP else Stop(found[2])
+                    ends = OVER if self._behind_calls and self._at is At.TOP else Stop(found[2])
                     stop = None if found[2] is None else ends
                     break
             pos = self._in_string(pos) if in_string else _STEPS[self._at](self, pos)
@@ -169,57 +174,85 @@ class JsonCalls:
 
     def _top(self, pos: int) -> int:
         char = self._buffer[pos]
+        if char == "{":
+            return self._begin_call(pos)
+        if char == "}" and self._calls_seen:
+            message = "a bracket closes nothing between tool calls"
+            self._sink.diagnose(DiagnosticCode.MALFORMED_CALL, message, self._base + pos)
+            return pos + 1
+        if self._behind_calls:
+            return self._maybe_over(pos)
         if char == _FENCE[0]:
             return self._fence(pos)
         if char in BETWEEN:
-            alone = char == "]" and not self._is_closed_by_marker
-            # The marker itself may hold the bracket that is closed here.
-            closes = alone and self.opened is Opened.MARKER_ALONE
-            if self._after_all and not closes:
-                return self._maybe_over(pos)
-            end = pos + 1 if alone else run_end(self._runs.top, self._buffer, pos)
-            self._brackets += self._buffer.count("[", pos, end) - self._buffer.count("]", pos, end)
-            return end
-        if char == "{":
-            self._used = True
-            self._cut(pos, Part.STRUCTURE)
-            self._sink.begin(self._base + pos, id_known=not self._program.writes_ids)
-            self._seen.clear()
-            self._name = None
-            self._at = At.KEY
-            return pos + 1
-        if self._calls_seen and not self._is_closed_by_marker:
-            self._over = True
-            return pos
+            # A list that is closed may be all that there is, where no marker closes the region.
+            run = self._runs.top if self._is_closed_by_marker else self._runs.to_close
+            end = run_end(run, self._buffer, pos)
+            return self._pass(pos, max(end, pos + 1))
         return self._begin_leftover(pos)
 
+    def _begin_call(self, pos: int) -> int:
+        self._used = True
+        self._cut(pos, Part.STRUCTURE)
+        self._sink.begin(self._base + pos, id_known=not self._program.writes_ids)
+        self._seen.clear()
+        self._name = None
+        self._at = At.KEY
+        return pos + 1
+
+    def _pass(self, pos: int, end: int) -> int:
+        """Brackets, separators and blanks between calls."""
+        opened, closed = (self._buffer.count(sign, pos, end) for sign in "[]")
+        self._brackets += opened - closed
+        self._list_closed = self._brackets <= 0 and (closed > 0 or self._list_closed)
+        return end
+
     @property
-    def _after_all(self) -> bool:
-        """Whether this may be behind the calls of a region that nothing closes."""
-        return self._calls_seen and not self._is_closed_by_marker and self._brackets <= 0
+    def _behind_calls(self) -> bool:
+        """Whether this may be behind what a region holds that no marker closes."""
+        return not self._is_closed_by_marker and (self._calls_seen or self._list_closed)
 
     def _maybe_over(self, pos: int) -> int:
-        """Another call comes, or other text."""
+        """Another call comes, or what closes the list and the fence of calls, or other text."""
         found = _TO_NEXT.match(self._buffer, pos, pos + _MAX_BETWEEN)
         end = pos if found is None else found.end()
-        fence = _FENCE[0] if self.opened is Opened.MARKER_ALONE else ""
-        if self._buffer[end : end + 1] in ("{", fence or "{"):
-            self._brackets += self._buffer.count("[", pos, end) - self._buffer.count("]", pos, end)
-            return end
-        self._undecided = end == len(self._buffer) and not self._final
-        self._over = not self._undecided
+        if self._buffer[end : end + 1] == "{" or (end == len(self._buffer) and self._final):
+            return self._pass(pos, end)
+        if end == len(self._buffer):
+            self._undecided = True
+            return pos
+        closed_at = self._closing(pos)
+        if closed_at > pos:
+            return self._pass(pos, closed_at)
+        if self._fenced and self._buffer[pos] == _FENCE[0]:
+            return self._fence(pos)
+        self._over = True
+        return pos
+
+    def _closing(self, pos: int) -> int:
+        """Where the brackets of an open list, and blanks and separators, end."""
+        still_open = self._brackets
+        while pos < len(self._buffer) and self._buffer[pos] in BETWEEN:
+            char = self._buffer[pos]
+            if char == "[" or (char == "]" and still_open <= 0):
+                break
+            still_open -= char == "]"
+            pos += 1
         return pos
 
     def _fence(self, pos: int) -> int:
         """A code fence around calls is passed over, with the language that it names."""
         ahead = self._buffer[pos : pos + len(_FENCE)]
-        if ahead == _FENCE and not (self._after_all and self.opened is Opened.NOTHING):
-            self._at = At.TOP if self._after_all else At.FENCE
+        if ahead == _FENCE:
+            self._at = At.TOP if self._fenced else At.FENCE
+            self._fenced = not self._fenced
             return pos + len(_FENCE)
-        if _FENCE.startswith(ahead) and not self._final:
-            self._undecided = True
-            return pos
-        return self._begin_leftover(pos)
+        if not _FENCE.startswith(ahead):
+            return self._begin_leftover(pos)
+        self._undecided = not self._final
+        if self._fenced and self._final:
+            return len(self._buffer)
+        return self._begin_leftover(pos) if self._final else pos
 
     def _fence_language(self, pos: int) -> int:
         match = self._runs.scalar.match(self._buffer, pos)
@@ -332,6 +365,13 @@ class JsonCalls:
             return pos + 1
         if char == "}":
             return self._object_read(pos)
+        call = self._sink.call
+        if char not in BLANK and call is not None and call.announced and call.closed:
+            # Its arguments are whole, and so is the call: only its own brace is missing.
+            self._cut(pos, Part.BETWEEN)
+            self._sink.break_off(self._base + pos)
+            self._calls_seen, self._at = True, At.TOP
+            return pos
         return self._blank_or_broken(pos)
 
     def _object_read(self, pos: int) -> int:

@@ -18,6 +18,7 @@ class Runs:
     """What can be passed over at once; a marker's first character always ends a run."""
 
     top: re.Pattern[str]
+    to_close: re.Pattern[str]
     blank: re.Pattern[str]
     scalar: re.Pattern[str]
     nested: re.Pattern[str]
@@ -31,6 +32,7 @@ def runs_beside(first_chars: frozenset[str]) -> Runs:
     """The runs for a scanner whose literals start with these characters."""
     return Runs(
         top=run_beside(f"[{re.escape(BETWEEN)}]", first_chars),
+        to_close=run_beside(f"[{re.escape(BETWEEN.replace(']', ''))}]", first_chars),
         blank=run_beside(f"[{BLANK}]", first_chars),
         scalar=run_beside("[-+.0-9A-Za-z_]", first_chars),
         nested=run_beside(none_of('"{}[]'), first_chars),

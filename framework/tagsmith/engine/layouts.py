@@ -80,7 +80,9 @@ def compile_calls(spec: FamilySpec, markers: Scanner, encodings: Encodings) -> C
 
 
 def _json(spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: Encodings) -> Layout:
-    return _Json(compile_json_calls(calls.keys, markers))
+    regions = spec.tag_style.tool_calls
+    pairs = () if regions is None else regions.pairs
+    return _Json(compile_json_calls(calls.keys, pairs, markers))
 
 
 def _pythonic(spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: Encodings) -> Layout:

@@ -36,9 +36,9 @@ class NativeEngine:
     """
 
     __slots__ = (
-        "_base", "_calls", "_header_room", "_hold", "_marks", "_opening", "_outer", "_program", "_reader",
-        "_region", "_region_at", "_sink", "_sinks", "_sources", "_spans", "_steady", "_structural",
-        "_unmarked",
+        "_base", "_calls", "_header_room", "_hold", "_marks", "_opening", "_outer", "_program",
+        "_reader", "_region", "_region_at", "_sink", "_sinks", "_sources", "_spans", "_steady",
+        "_structural", "_unmarked",
     )  # fmt: skip
 
     def __init__(
@@ -263,7 +263,7 @@ class NativeEngine:
             self._end_calls(at)
         if self._outer is not None:
             self._region, self._outer = self._outer, None
-        elif stop.marker is None and self._calls.holds_text:
+        elif stop.marker is None and self._calls.ends_in_text:
             self._region = Region.OUTSIDE
         elif stop.marker is None:
             self._change_region(Region.OUTSIDE, at, at, out)

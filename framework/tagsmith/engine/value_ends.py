@@ -82,9 +82,7 @@ class ValueEnds:
         stop = self._past_name(buffer, place.past_hole.leads, end)
         return None if stop is None else stop[1]
 
-    def _past_name(
-        self, buffer: Buffer, leads: frozenset[str], pos: int
-    ) -> tuple[int, str] | None:
+    def _past_name(self, buffer: Buffer, leads: frozenset[str], pos: int) -> tuple[int, str] | None:
         """The name that stands here up to a literal, and where that begins; "" for no name.
 
         None where the text has yet to say.
