@@ -20,8 +20,9 @@ from tagsmith.engine import melody
 from tagsmith.engine.melody_filter import DIALECTS, MelodyFilter, filter_maker, load_melody
 from tagsmith.engine.native import Region
 from tagsmith.events import Diagnostic, DiagnosticCode, Event, join_events
-from tagsmith.spec.policies import EngineName, InitialRegion, Join, MelodyPreset, Trim
+from tagsmith.spec.policies import CallLayout, EngineName, InitialRegion, Join, MelodyPreset, Trim
 from tagsmith.testing import MockTokenizer, load_cases, run, run_tokens
+from tagsmith.testing.writing import write_call
 
 HERE = Path(__file__).parent / "cases"
 FAMILIES = {
@@ -177,6 +178,7 @@ def well_formed(draw: st.DrawFn) -> tuple[tagsmith.Family, str]:
     style = family.spec.tag_style
     assert style.reasoning is not None
     assert style.tool_calls is not None
+    assert family.spec.tool_calls is not None
     reasoning = draw(st.one_of(st.none(), cited_texts()))
     text = draw(BETWEEN)
     if reasoning is not None:
@@ -185,9 +187,13 @@ def well_formed(draw: st.DrawFn) -> tuple[tagsmith.Family, str]:
         wrapper = draw(st.sampled_from(style.content))
         return family, text + wrapper.start + draw(cited_texts()) + wrapper.end + draw(BETWEEN)
     arguments = st.dictionaries(WORDS, st.one_of(WORDS, st.integers(), st.lists(WORDS)), max_size=3)
+    given_arguments = [draw(arguments) for _ in range(draw(st.integers(1, 3)))]
+    if family.spec.tool_calls.layout is not CallLayout.JSON:
+        written = (write_call(family.spec, "f", one, i) for i, one in enumerate(given_arguments))
+        return family, text + "".join(written) + draw(BETWEEN)
     calls = [
-        {"tool_call_id": str(i), "tool_name": "f", "parameters": draw(arguments)}
-        for i in range(draw(st.integers(1, 3)))
+        {"tool_call_id": str(i), "tool_name": "f", "parameters": one}
+        for i, one in enumerate(given_arguments)
     ]
     region = json.dumps(
         calls, ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from([0, 4]))

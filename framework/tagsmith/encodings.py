@@ -31,6 +31,9 @@ text and have no `;` in them:
 ...         self.ends = scanner_of(after.scanner.literals | {";"})
 ...         self.key, self.in_value, self.count = "", False, 0
 ...
+...     def finish(self) -> bool:
+...         return False  # an output that ends here has not closed its last pair
+...
 ...     def read(self, buffer: Buffer, pos: int) -> tuple[int, Ended | None]:
 ...         while pos < len(buffer.text):
 ...             found = buffer.find(self.ends, pos)
@@ -68,6 +71,7 @@ text and have no `;` in them:
 >>> @dataclass(frozen=True)
 ... class PairsProgram:
 ...     starts: frozenset[str] = frozenset()  # a key begins with anything: it ends no name
+...     literals: frozenset[str] = frozenset()  # nor is there a tag that no name would hold
 ...
 ...     def reader(self, sink: CallSink, context: Context) -> PairsReader:
 ...         return PairsReader(sink)

@@ -26,7 +26,8 @@ _BASED_NUMBER = re.compile(r"[-+]?0[xXoObB][0-9a-fA-F_]+")
 
 @dataclass(frozen=True, slots=True)
 class Escapes:
-    """The escapes of a string. `whole` matches one, `cut` the start of one that ends a text."""
+    """The escapes of a string. `whole` matches one, its group `code` the number of a character, if
+    it is one; `cut` matches the start of one that ends a text."""
 
     whole: re.Pattern[str]
     cut: re.Pattern[str]
@@ -34,33 +35,32 @@ class Escapes:
     """What stands for one text, with the inside of the JSON string that says it; what is neither
     here nor a number is no escape."""
 
-    def as_json(self, escape: str) -> str:
-        r"""The inside of a JSON string that says the same as an escape.
+    def read(self, text: str, pos: int) -> tuple[str, int] | None:
+        r"""The escape at `pos`: the inside of a JSON string that says the same, and where it ends.
 
-        Half a surrogate pair, which has no encoding, stays an escape.
+        None if the text ends inside of it. Half a surrogate pair, which has no encoding, stays an
+        escape.
 
-        >>> PYTHON_ESCAPES.as_json(r"\x41"), PYTHON_ESCAPES.as_json(r"\'")
-        ('A', "'")
-        >>> PYTHON_ESCAPES.as_json(r"\ud83d"), PYTHON_ESCAPES.as_json(r"\d")
-        ('\\ud83d', '\\\\d')
+        >>> PYTHON_ESCAPES.read(r"\x41", 0), PYTHON_ESCAPES.read(r"\'", 0)
+        (('A', 4), ("'", 2))
+        >>> PYTHON_ESCAPES.read(r"\ud83d", 0), PYTHON_ESCAPES.read(r"\d", 0)
+        (('\\ud83d', 6), ('\\\\d', 2))
+        >>> RAW.read(r"\x41", 0), PYTHON_ESCAPES.read(r"\x4", 0)
+        (('\\\\x', 2), None)
         """
-        said = escape[1:]
-        if said in self.letters:
-            return self.letters[said]
-        if said[0] in _OCTAL:
-            code = int(said, 8)
-        elif len(said) > 1:
-            code = int(said[1:], 16)
-        else:
-            return json_inside(escape)
-        if 0xD800 <= code <= 0xDFFF:
-            return f"\\u{code:04x}"
-        return json_inside(chr(code) if code <= 0x10FFFF else escape)
+        if self.cut.match(text, pos):
+            return None
+        match = self.whole.match(text, pos)
+        assert match is not None, "any character may follow a backslash"
+        escape, number = match.group(), match["code"]
+        if number is None:
+            return self.letters.get(escape[1:], json_inside(escape)), match.end()
+        return _character(number) or json_inside(escape), match.end()
 
 
 @dataclass(frozen=True, slots=True)
 class StringForm:
-    """One way to write a string: between two quotes, with escapes or without any."""
+    """One way to write a string: up to a closing quote, with escapes or without any."""
 
     quote: str
     escapes: Escapes | None
@@ -78,9 +78,11 @@ class Dialect:
     """How values are written. Objects stand in braces, and commas between items, in every one."""
 
     strings: Mapping[str, StringForm]
+    """What opens a string, with how it goes on."""
     quotes: Scanner
+    """Finds what opens a string."""
     lists: Mapping[str, str]
-    """The brackets of lists."""
+    """The brackets of lists. Round ones are of a list only with a comma, or around nothing."""
     word_ends: str
     """The characters that end a value that is a bare word or a number."""
     key_ends: str
@@ -91,7 +93,9 @@ class Dialect:
     """Finds the quotes of strings without escapes: they may stand in such a string as well, and be
     left out before it."""
     no_value: str | None = None
-    """The JSON text of a value that is left out; None where one cannot be."""
+    """The JSON text of a value that is left out of an object; None where one cannot be."""
+    strings_join: bool = False
+    """Whether strings beside each other are one."""
 
 
 def json_inside(text: str) -> str:
@@ -162,6 +166,14 @@ def _based_number(word: str) -> str | None:
         return None
 
 
+def _character(number: str) -> str | None:
+    """The character of a number, octal or behind a letter hexadecimal, inside a JSON string."""
+    code = int(number, 8) if number.isdecimal() else int(number[1:], 16)
+    if 0xD800 <= code <= 0xDFFF:
+        return f"\\u{code:04x}"
+    return json_inside(chr(code)) if code <= 0x10FFFF else None
+
+
 def _string(quote: str, escapes: Escapes | None) -> StringForm:
     ends = {quote} if escapes is None else {quote, "\\"}
     return StringForm(
@@ -172,30 +184,38 @@ def _string(quote: str, escapes: Escapes | None) -> StringForm:
     )
 
 
-def _escapes(letters: Mapping[str, str], longer: str, cut: str) -> Escapes:
-    """Escapes of a letter, and `longer` ones, of which `cut` matches what one may begin with."""
+def _escapes(letters: Mapping[str, str], codes: str, cut: str) -> Escapes:
+    """Escapes of a letter, and `codes` of characters; `cut` matches what may go on."""
     return Escapes(
-        whole=re.compile(rf"\\(?:{longer}|.)", re.DOTALL),
-        cut=re.compile(rf"\\(?:{cut})?\Z"),
+        whole=re.compile(rf"\\(?:(?P<code>{codes})|\r\n|.)", re.DOTALL),
+        cut=re.compile(rf"\\(?:{cut}|\r)?\Z"),
         letters={letter: json_inside(text) for letter, text in letters.items()},
     )
 
 
 _HEX = "[0-9a-fA-F]"
-_OCTAL = "01234567"
+_OCTAL = "[0-7]"
 _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "'": "'", "\\": "\\"}
 JSON_ESCAPES = _escapes({**_LETTERS, "/": "/"}, f"u{_HEX}{{4}}", f"u{_HEX}{{0,3}}")
 PYTHON_ESCAPES = _escapes(
     {**_LETTERS, "a": "\a", "v": "\v", "\n": "", "\r\n": "", "\r": ""},
-    rf"x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|[{_OCTAL}]{{1,3}}|\r\n",
-    rf"x{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}|[{_OCTAL}]{{1,2}}|\r",
+    rf"x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|{_OCTAL}{{1,3}}",
+    rf"x{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}|{_OCTAL}{{1,2}}",
 )
-_PYTHON_STRINGS = [_string(quote, PYTHON_ESCAPES) for quote in ('"""', "'''", '"', "'")]
+RAW = _escapes({}, "(?!)", "(?!)")
+"""What a raw string of Python has for escapes: a backslash and the character that it protects."""
+_PREFIXES = {"": PYTHON_ESCAPES, "u": PYTHON_ESCAPES, "U": PYTHON_ESCAPES, "r": RAW, "R": RAW}
+_PYTHON_STRINGS = {
+    prefix + quote: _string(quote, escapes)
+    for prefix, escapes in _PREFIXES.items()
+    for quote in ('"""', "'''", '"', "'")
+}
 PYTHON = Dialect(
-    strings={form.quote: form for form in _PYTHON_STRINGS},
-    quotes=build_scanner(form.quote for form in _PYTHON_STRINGS),
+    strings=_PYTHON_STRINGS,
+    quotes=build_scanner(_PYTHON_STRINGS),
     lists={"[": "]", "(": ")"},
     word_ends=BLANK + "\"',:=()[]{}",
     key_ends=BLANK + "\"',:=()[]{}",
     word_json=python_word,
+    strings_join=True,
 )

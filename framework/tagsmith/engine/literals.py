@@ -10,13 +10,14 @@ from collections.abc import Callable
 from enum import Enum, auto
 
 from tagsmith.engine.buffer import Buffer
-from tagsmith.engine.dialects import Dialect, StringForm, json_inside
+from tagsmith.engine.dialects import Dialect, Escapes, StringForm, json_inside
 from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.runs import none_of, run_beside, run_end
-from tagsmith.engine.scanner import Scanner, build_scanner
+from tagsmith.engine.scanner import Found, Scanner, build_scanner
 
 _FEW_BLANKS = re.compile(f"[{BLANK}]{{0,64}}")
-_AFTER_VALUE = ",}]:"
+_AFTER_RAW = ",}]:"
+_AFTER_VALUE = _AFTER_RAW + ")"
 NO_MARKERS = build_scanner(())
 
 
@@ -38,7 +39,8 @@ class LiteralReader:
 
     `closers` are the brackets that are still to come. `flowing` looks for what ends the stretch of
     a string that the reader stands in: while it finds nothing, text is its own JSON. None where
-    text is not so simple.
+    text is not so simple. What stands in round brackets is kept back until they are known to be
+    those of a list, or of nothing but one value.
 
     >>> from tagsmith.engine.dialects import PYTHON
     >>> reader = LiteralReader(PYTHON)
@@ -52,8 +54,9 @@ class LiteralReader:
 
     # fmt: off
     __slots__ = (
-        "_at", "_blank", "_buffer", "_dialect", "_form", "_is_key", "_key_run", "_markers", "_out",
-        "_separator", "_state", "_text", "_undecided", "_word", "_word_run", "closers", "flowing",
+        "_at", "_blank", "_buffer", "_dialect", "_form", "_held", "_is_key", "_key_run", "_markers",
+        "_out", "_round", "_separator", "_state", "_text", "_undecided", "_word", "_word_run",
+        "closers", "flowing",
     )
     # fmt: on
 
@@ -79,6 +82,9 @@ class LiteralReader:
         self._separator = ""
         self._word: list[str] = []
         self._out: list[str] = []
+        # For each round bracket that may be a list's: how deep it is, and its place in `_held`.
+        self._round: dict[int, int] = {}
+        self._held: list[str] = []
         self.flowing: Callable[[str], object] | None = None
 
     @property
@@ -100,32 +106,39 @@ class LiteralReader:
         self._buffer, self._text, self._undecided = buffer, buffer.text, False
         self._out = []
         state = self._state
-        first_chars, end = self._markers.first_chars, len(self._text)
+        end = len(self._text)
         while pos < end and state is State.MORE:
-            if self._form is None and self._text[pos] in first_chars:
-                found = buffer.match(self._markers, pos)
-                if found is not None:
-                    self._undecided = found[2] is None
-                    state = State.MORE if self._undecided else State.MARKER
-                    break
+            found = self._marker(pos) if self._form is None else None
+            if found is not None:
+                self._undecided = found[2] is None
+                state = State.MORE if self._undecided else State.MARKER
+                break
             pos = self._at(self, pos) if self._form is None else self._string(pos)
             if self._undecided:
                 break
             state = self._state
-        flows = self._form is not None and not self._undecided
+        flows = self._form is not None and not self._undecided and not self._round
         self.flowing = self._form.flowing if flows and self._form is not None else None
         return pos, "".join(self._out), state
 
     def finish(self) -> str | None:
         """No text follows: the JSON text of a value that nothing but its end was missing of."""
-        if self._at is not LiteralReader._read_word or self.closers:
+        if self.closers or self._at not in (LiteralReader._read_word, LiteralReader._behind):
             return None
         self._out = []
-        self._word_read()
+        self._token_read()
         return "".join(self._out)
 
+    def _marker(self, pos: int) -> Found | None:
+        if self._text[pos] in self._markers.first_chars:
+            return self._buffer.match(self._markers, pos)
+        return None
+
+    def _put(self, text: str) -> None:
+        (self._held if self._round else self._out).append(text)
+
     def _emit(self, text: str) -> None:
-        self._out.append(self._separator + text)
+        self._put(self._separator + text)
         self._separator = ""
 
     def _string(self, pos: int) -> int:
@@ -135,19 +148,21 @@ class LiteralReader:
         found = form.end.find(self._text, pos, final=False)
         start, end, literal = found or (len(self._text), len(self._text), "")
         if start > pos:
-            self._out.append(json_inside(self._text[pos:start]))
+            self._put(json_inside(self._text[pos:start]))
         if literal is None:
             self._undecided = not self._buffer.final
             return start if self._undecided else end
         if literal == form.quote and form.escapes is None and not self._quote_closes(end):
-            self._out.append("" if self._undecided else json_inside('"'))
-            return start if self._undecided else end
-        if literal == form.quote:
-            self._out.append('"')
+            if self._undecided:
+                return start
+            self._put(json_inside('"'))
+        elif literal == form.quote:
             self._form = None
-            self._read_one()
+            self._at = LiteralReader._behind
+            if not self._dialect.strings_join:
+                self._token_read()
         elif literal and form.escapes is not None:
-            return self._escape(start, form)
+            return self._escape(start, form.escapes)
         return end
 
     def _quote_closes(self, end: int) -> bool:
@@ -155,37 +170,56 @@ class LiteralReader:
 
         Models write the quote's token where they mean a quote inside the string, too.
         """
-        found = _FEW_BLANKS.match(self._text, end)
-        after = end if found is None else found.end()
+        blanks = _FEW_BLANKS.match(self._text, end)
+        after = end if blanks is None else blanks.end()
         if after == len(self._text):
             self._undecided = not self._buffer.final
             return self._buffer.final
-        return self._text[after] in _AFTER_VALUE
+        marker = self._marker(after)
+        if marker is None:
+            return self._text[after] in _AFTER_RAW
+        self._undecided = marker[2] is None
+        return not self._undecided
 
-    def _escape(self, pos: int, form: StringForm) -> int:
-        assert form.escapes is not None
-        if form.escapes.cut.match(self._text, pos):
+    def _escape(self, pos: int, escapes: Escapes) -> int:
+        escape = escapes.read(self._text, pos)
+        if escape is None:
             self._undecided = not self._buffer.final
             return pos if self._undecided else len(self._text)
-        match = form.escapes.whole.match(self._text, pos)
-        assert match is not None, "any character may follow a backslash"
-        self._out.append(form.escapes.as_json(match.group()))
-        return match.end()
+        self._put(escape[0])
+        return escape[1]
 
     def _value(self, pos: int) -> int:
         char = self._text[pos]
         closer = "}" if char == "{" else self._dialect.lists.get(char)
-        if closer is not None:
-            self._emit("{" if closer == "}" else "[")
-            self.closers.append(closer)
-            self._at = LiteralReader._key if closer == "}" else LiteralReader._item
-            return pos + 1
-        return self._token(pos)
+        if closer is None:
+            return self._token(pos)
+        self.closers.append(closer)
+        if closer == ")":
+            self._round[len(self.closers)] = len(self._held)
+        self._emit({"}": "{", "]": "[", ")": ""}[closer])
+        self._at = LiteralReader._key if closer == "}" else LiteralReader._item
+        return pos + 1
 
     def _item(self, pos: int) -> int:
         if self._text[pos] == self.closers[-1]:
+            self._is_list()
             return self._close(pos)
         return self._value(pos)
+
+    def _is_list(self) -> None:
+        """The innermost brackets, if they are round, are those of a list."""
+        place = self._round.get(len(self.closers))
+        if place is not None:
+            self._held[place] += "["
+            self._round_known()
+
+    def _round_known(self) -> None:
+        """It is known what the innermost brackets, which are round, are."""
+        del self._round[len(self.closers)]
+        if not self._round:
+            self._out += self._held
+            self._held.clear()
 
     def _key(self, pos: int) -> int:
         if self._text[pos] == "}":
@@ -195,17 +229,25 @@ class LiteralReader:
 
     def _token(self, pos: int) -> int:
         """A string or a bare word, as a key or a value."""
-        char, quotes = self._text[pos], self._dialect.quotes
-        if char in BLANK:
+        if self._text[pos] in BLANK:
             return self._pass_blank(pos)
-        found = self._buffer.match(quotes, pos) if char in quotes.first_chars else None
-        if found is None:
+        end = self._opened(pos)
+        if end > pos:
+            self._emit('"')
+        elif not self._undecided:
             self._at = LiteralReader._read_word
             return self._read_word(pos)
+        return end
+
+    def _opened(self, pos: int) -> int:
+        """Where a string's text begins that is opened here; `pos` if none is, as far as known."""
+        quotes = self._dialect.quotes
+        found = self._buffer.match(quotes, pos) if self._text[pos] in quotes.first_chars else None
+        if found is None:
+            return pos
         if found[2] is None:
             self._undecided = True
             return pos
-        self._emit('"')
         self._form = self._dialect.strings[found[2]]
         return found[1]
 
@@ -213,17 +255,18 @@ class LiteralReader:
         end = run_end(self._key_run if self._is_key else self._word_run, self._text, pos)
         if end > pos:
             self._word.append(self._text[pos:end])
-        elif self._dialect.raw_quotes.first_chars.isdisjoint(self._text[pos]):
-            self._word_ends(pos)
-        else:
+        elif self._text[pos] in self._dialect.raw_quotes.first_chars:
             return self._stray_quote(pos)
+        elif self._word:
+            self._at = LiteralReader._behind
+        else:
+            self._left_out(pos)
         return end
 
-    def _word_ends(self, pos: int) -> None:
-        """What stands here is no part of a word."""
-        if self._word:
-            self._word_read()
-        elif self._dialect.no_value and self._text[pos] in ",}" and not self._is_key:
+    def _left_out(self, pos: int) -> None:
+        """Where a key or a value is to stand, none does."""
+        of_object = self.closers[-1:] == ["}"] and not self._is_key
+        if of_object and self._text[pos] in ",}" and self._dialect.no_value is not None:
             self._emit(self._dialect.no_value)
             self._read_one()
         else:
@@ -238,13 +281,32 @@ class LiteralReader:
         if found[2] is None:
             self._undecided = True
             return pos
-        self._word_read()
+        self._token_read()
         return found[1]
 
-    def _word_read(self) -> None:
-        text = self._dialect.word_json("".join(self._word).rstrip(BLANK))
-        self._word.clear()
-        self._emit(f'"{text}"' if self._is_key and text[0] != '"' else text)
+    def _behind(self, pos: int) -> int:
+        """Behind a string or a word, which is one if what stands here may follow it."""
+        char = self._text[pos]
+        if char in BLANK:
+            return self._pass_blank(pos)
+        if self._dialect.strings_join and not self._word:
+            end = self._opened(pos)
+            if end > pos or self._undecided:
+                return end
+        if char in _AFTER_VALUE:
+            self._token_read()
+        else:
+            self._state = State.BROKEN
+        return pos
+
+    def _token_read(self) -> None:
+        """A word is whole, or a string, of which only the quote is missing."""
+        if self._word:
+            text = self._dialect.word_json("".join(self._word).rstrip(BLANK))
+            self._word.clear()
+            self._emit(f'"{text}"' if self._is_key and text[0] != '"' else text)
+        else:
+            self._put('"')
         self._read_one()
 
     def _read_one(self) -> None:
@@ -260,7 +322,7 @@ class LiteralReader:
     def _colon(self, pos: int) -> int:
         if self._text[pos] != ":":
             return self._blank_or_broken(pos)
-        self._out.append(": ")
+        self._put(": ")
         self._at = LiteralReader._value
         return pos + 1
 
@@ -270,6 +332,7 @@ class LiteralReader:
             return self._close(pos)
         if char != ",":
             return self._blank_or_broken(pos)
+        self._is_list()
         self._separator = ", "
         self._at = LiteralReader._key if self.closers[-1] == "}" else LiteralReader._item
         return pos + 1
@@ -277,7 +340,11 @@ class LiteralReader:
     def _close(self, pos: int) -> int:
         self._separator = ""
         self._is_key = False
-        self._emit("}" if self.closers.pop() == "}" else "]")
+        if len(self.closers) in self._round:
+            self._round_known()
+        else:
+            self._emit("}" if self.closers[-1] == "}" else "]")
+        self.closers.pop()
         self._read_one()
         return pos + 1
 

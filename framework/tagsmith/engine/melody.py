@@ -115,6 +115,10 @@ class MelodyEngine(NativeEngine):
             message = "a marker that ends no region within a cited span"
             self._hand_over(DiagnosticCode.ENGINE_HANDOVER, message, at, out)
 
+    def _resume(self, at: int, out: list[Event]) -> None:
+        super()._resume(at, out)
+        self._ask(at, out, MelodyFilter.open_region, self._open_region())
+
     def _open_citation(self, start: int, end: int, out: list[Event]) -> None:
         if self._dropping:
             return

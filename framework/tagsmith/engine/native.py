@@ -262,12 +262,17 @@ class NativeEngine:
         if self._outer is not None:
             self._end_calls(at)
         if self._outer is not None:
-            self._region, self._outer = self._outer, None
+            self._resume(at, out)
         elif stop.marker is None and self._calls.ends_in_text:
             self._region = Region.OUTSIDE
         elif stop.marker is None:
             self._change_region(Region.OUTSIDE, at, at, out)
         return (pos, True) if stop.marker is None else self._act(stop.marker, buffer, pos, out)
+
+    def _resume(self, at: int, out: list[Event]) -> None:
+        """What was tried is no call: the text before it goes on."""
+        if self._outer is not None:
+            self._region, self._outer = self._outer, None
 
     def _end_calls(self, at: int) -> None:
         self._reader.end_region(at)

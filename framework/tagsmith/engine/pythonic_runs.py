@@ -19,8 +19,8 @@ MAX_OPENING = 256
 
 _B = f"[{BLANK}]*+"
 _OPENING = re.compile(
-    rf"\[?{_B}(?:(?P<name>\w[\w.\-]*+){_B}"
-    rf"(?:(?P<open>\(){_B}(?:(?P<end>\))|[\w.\-]++{_B}(?P<equals>=)?)?)?)?"
+    rf"\[?{_B}(?:(?P<name>(?P<plain>\w[\w.\-]*+)?[\w.:/\-]*+){_B}"
+    rf"(?:(?P<open>\(){_B}(?:(?P<end>\))|(?!\d)[\w.\-]++{_B}(?P<equals>=(?!=))?)?)?)?"
 )
 
 
@@ -32,31 +32,43 @@ class Opening(Enum):
     UNDECIDED = auto()
 
 
+class Unknown(Enum):
+    """What makes a call of a name that is not known to be a tool's: how much speaks for a call."""
+
+    NOTHING = auto()
+    PLAIN_KEYWORD = auto()
+    """A keyword with its sign behind the parenthesis, or `)`, and a name as Python has them."""
+    KEYWORD = auto()
+    """The same behind any name. Where the output ends, it is taken to be on its way."""
+    PARENTHESIS = auto()
+
+
 def read_opening(
-    buffer: Buffer, pos: int, tools: frozenset[str] | None, *, name_is_enough: bool
+    buffer: Buffer, pos: int, tools: frozenset[str] | None, unknown: Unknown
 ) -> Opening:
     """Whether a call begins here, with or without the bracket of a list.
 
-    A name of these `tools` has to stand before its parenthesis, and if that is not enough, a
-    keyword with its sign or the closing parenthesis after it.
-
-    >>> read_opening(Buffer("[f(x"), 0, None, name_is_enough=False)
+    >>> read_opening(Buffer("[f(x"), 0, None, Unknown.KEYWORD)
     <Opening.UNDECIDED: 3>
-    >>> read_opening(Buffer("[f(x=1"), 0, None, name_is_enough=False)
+    >>> read_opening(Buffer("[f(x=1"), 0, None, Unknown.KEYWORD)
     <Opening.CALL: 1>
-    >>> read_opening(Buffer("[f(x"), 0, frozenset("g"), name_is_enough=True)
-    <Opening.NONE: 2>
+    >>> read_opening(Buffer("[f(1"), 0, frozenset("f"), Unknown.KEYWORD)
+    <Opening.CALL: 1>
     """
     match = _OPENING.match(buffer.text, pos, pos + MAX_OPENING)
-    if match is None:
+    assert match is not None, "it matches nothing as well"
+    may_go_on = match.end() == len(buffer.text) < pos + MAX_OPENING
+    if not match["open"]:
+        return Opening.UNDECIDED if may_go_on else Opening.NONE
+    if unknown is Unknown.PARENTHESIS or (tools is not None and match["name"] in tools):
+        return Opening.CALL
+    plain = match["name"] == match["plain"]
+    if unknown is Unknown.NOTHING or (unknown is Unknown.PLAIN_KEYWORD and not plain):
         return Opening.NONE
-    if match["open"]:
-        if tools is not None and match["name"] not in tools:
-            return Opening.NONE
-        if name_is_enough or match["end"] or match["equals"]:
-            return Opening.CALL
-    goes_on = match.end() == len(buffer.text) < pos + MAX_OPENING and not buffer.final
-    return Opening.UNDECIDED if goes_on else Opening.NONE
+    if may_go_on and not buffer.final and not match["end"]:
+        return Opening.UNDECIDED
+    cut_off = may_go_on and unknown is Unknown.KEYWORD
+    return Opening.CALL if match["end"] or match["equals"] or cut_off else Opening.NONE
 
 
 @dataclass(frozen=True, slots=True)
