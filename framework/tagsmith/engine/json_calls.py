@@ -6,10 +6,10 @@ everything is data; outside one, a marker ends the region. Argument text is pass
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from tagsmith.engine.buffer import Buffer
+from tagsmith.engine.call_list import CallList
 from tagsmith.engine.call_values import decode_id, decode_text, json_object_in
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.json_layout import At, JsonProgram, Part
@@ -21,9 +21,6 @@ from tagsmith.engine.spans import SpanKind
 from tagsmith.events import DiagnosticCode
 
 _FENCE = "```"
-_TO_NEXT = re.compile(f"[{re.escape(BETWEEN)}]*")
-_MAX_BETWEEN = 64
-"""How far from a call to the next one, where nothing closes the region of both."""
 
 
 _KINDS = {
@@ -42,8 +39,8 @@ class JsonCalls:
 
     # fmt: off
     __slots__ = (
-        "_at", "_base", "_brackets", "_buffer", "_calls_allowed", "_calls_seen", "_cut_marker",
-        "_depth", "_fenced", "_final", "_from", "_list_closed", "_name", "_over", "_part",
+        "_at", "_base", "_buffer", "_calls_allowed", "_calls_seen", "_cut_marker",
+        "_depth", "_fenced", "_final", "_from", "_list", "_name", "_over", "_part",
         "_program", "_runs", "_seen", "_sink", "_text_value", "_token", "_undecided", "_used",
         "_value", "flowing", "opened",
     )
@@ -70,9 +67,8 @@ class JsonCalls:
         self._used = self._over = self._calls_seen = False
         alone = opened is Opened.MARKER_ALONE
         self._depth = 0
-        self._brackets = int(alone and self._program.marker_opens_list)
+        self._list = CallList(int(alone and self._program.marker_opens_list))
         self._fenced = alone and self._program.marker_opens_fence
-        self._list_closed = False
         self._value.in_string = False
         self._name: str | None = None
         self._token: list[str] = []
@@ -136,7 +132,9 @@ class JsonCalls:
         """The output ends at offset `at`, inside the region."""
         if self._sink.call is not None:
             self._sink.cut_off(at)
-        elif self._cut_marker or (self._at is At.TOP and self._brackets > 0 and self._used):
+        elif self._cut_marker or (
+            self._at is At.TOP and self._list.open_brackets > 0 and self._used
+        ):
             message = "the output ends inside a tool-call region"
             self._sink.diagnose(DiagnosticCode.TRUNCATED, message, at)
 
@@ -181,14 +179,14 @@ class JsonCalls:
             self._sink.diagnose(DiagnosticCode.MALFORMED_CALL, message, self._base + pos)
             return pos + 1
         if self._behind_calls:
-            return self._maybe_over(pos)
+            return self._behind(pos)
         if char == _FENCE[0]:
             return self._fence(pos)
         if char in BETWEEN:
             # A list that is closed may be all that there is, where no marker closes the region.
             run = self._runs.top if self._is_closed_by_marker else self._runs.to_close
             end = run_end(run, self._buffer, pos)
-            return self._pass(pos, max(end, pos + 1))
+            return self._list.passed(self._buffer, pos, max(end, pos + 1))
         return self._begin_leftover(pos)
 
     def _begin_call(self, pos: int) -> int:
@@ -200,44 +198,22 @@ class JsonCalls:
         self._at = At.KEY
         return pos + 1
 
-    def _pass(self, pos: int, end: int) -> int:
-        """Brackets, separators and blanks between calls."""
-        opened, closed = (self._buffer.count(sign, pos, end) for sign in "[]")
-        self._brackets += opened - closed
-        self._list_closed = self._brackets <= 0 and (closed > 0 or self._list_closed)
-        return end
-
     @property
     def _behind_calls(self) -> bool:
         """Whether this may be behind what a region holds that no marker closes."""
-        return not self._is_closed_by_marker and (self._calls_seen or self._list_closed)
+        return not self._is_closed_by_marker and (self._calls_seen or self._list.closed)
 
-    def _maybe_over(self, pos: int) -> int:
+    def _behind(self, pos: int) -> int:
         """Another call comes, or what closes the list and the fence of calls, or other text."""
-        found = _TO_NEXT.match(self._buffer, pos, pos + _MAX_BETWEEN)
-        end = pos if found is None else found.end()
-        if self._buffer[end : end + 1] == "{" or (end == len(self._buffer) and self._final):
-            return self._pass(pos, end)
-        if end == len(self._buffer):
+        end = self._list.end(self._buffer, pos, final=self._final)
+        if end is None:
             self._undecided = True
             return pos
-        closed_at = self._closing(pos)
-        if closed_at > pos:
-            return self._pass(pos, closed_at)
+        if end > pos:
+            return self._list.passed(self._buffer, pos, end)
         if self._fenced and self._buffer[pos] == _FENCE[0]:
             return self._fence(pos)
         self._over = True
-        return pos
-
-    def _closing(self, pos: int) -> int:
-        """Where the brackets of an open list, and blanks and separators, end."""
-        still_open = self._brackets
-        while pos < len(self._buffer) and self._buffer[pos] in BETWEEN:
-            char = self._buffer[pos]
-            if char == "[" or (char == "]" and still_open <= 0):
-                break
-            still_open -= char == "]"
-            pos += 1
         return pos
 
     def _fence(self, pos: int) -> int:

@@ -17,7 +17,8 @@ from tagsmith.engine.pythonic_calls import PythonicCalls
 from tagsmith.engine.reader import CallReader
 from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.tagged_arguments import tagged_encoding
-from tagsmith.engine.template_calls import compile_template_calls
+from tagsmith.engine.template_calls import TemplateCalls
+from tagsmith.engine.template_layout import TemplateLayout, compile_template_layout
 from tagsmith.spec.models import FamilySpec, ToolCalls
 from tagsmith.spec.policies import CallLayout, Unmarked
 
@@ -70,6 +71,14 @@ class _Pythonic:
         return PythonicCalls(sink, self.markers, calls_allowed=allowed, repeated=repeated)
 
 
+@dataclass(frozen=True, slots=True)
+class _Template:
+    layout: TemplateLayout
+
+    def reader(self, sink: CallSink, context: Context) -> CallReader:
+        return TemplateCalls(self.layout, sink, context)
+
+
 def compile_calls(spec: FamilySpec, markers: Scanner, encodings: Encodings) -> CallProgram:
     """Compile a family's tool calls; `markers` finds what ends a region of them."""
     calls = spec.tool_calls or ToolCalls(layout=CallLayout.JSON)
@@ -90,7 +99,7 @@ def _pythonic(spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: E
 
 
 def _template(spec: FamilySpec, calls: ToolCalls, markers: Scanner, encodings: Encodings) -> Layout:
-    return compile_template_calls(spec, markers, encodings)
+    return _Template(compile_template_layout(spec, markers, encodings))
 
 
 _LAYOUTS: dict[CallLayout, Callable[[FamilySpec, ToolCalls, Scanner, Encodings], Layout]] = {

@@ -15,6 +15,7 @@ from tagsmith.engine.citations import (
     CloseKind,
     citation_events,
 )
+from tagsmith.engine.headers import HeaderReader
 from tagsmith.engine.program import NativeProgram
 from tagsmith.engine.reader import Opened
 from tagsmith.engine.spans import SpanKind, SpanMap
@@ -23,9 +24,6 @@ from tagsmith.engine.text import WHITESPACE, TextSink
 from tagsmith.events import Diagnostic, DiagnosticCode, Event, Target
 from tagsmith.sources import Position
 from tagsmith.spec.policies import InitialRegion, OnOpener
-
-MAX_HEADER = 128
-"""The longest header of a message, in characters: what is longer is text."""
 
 
 class NativeEngine:
@@ -36,7 +34,7 @@ class NativeEngine:
     """
 
     __slots__ = (
-        "_base", "_calls", "_header_room", "_hold", "_marks", "_opening", "_outer", "_program",
+        "_base", "_calls", "_header", "_hold", "_marks", "_opening", "_outer", "_program",
         "_reader", "_region", "_region_at", "_sink", "_sinks", "_sources", "_spans", "_steady",
         "_structural", "_unmarked",
     )  # fmt: skip
@@ -68,7 +66,7 @@ class NativeEngine:
         self._sink = reasoning if in_reasoning else content
         self._hold = ""
         self._base = 0
-        self._header_room = 0
+        self._header = HeaderReader(spec.tokens.header)
         self._unmarked = program.calls.unmarked if context.calls_possible else ""
         self._steady = False
         self._opening: list[Event] = []
@@ -163,7 +161,7 @@ class NativeEngine:
         self._base += pos
         if self._marks is not None:
             self._marks.forget(self._base)
-        waiting = self._hold or self._stopped or self._unmarked or self._header_room
+        waiting = self._hold or self._stopped or self._unmarked or self._header.room
         self._steady = not (waiting or self._region is Region.CALLS)
         return out
 
@@ -196,7 +194,8 @@ class NativeEngine:
         found = buffer.find(self._program.tables.text, pos)
         start, _, literal = found or (len(text), len(text), None)
         if start > pos:
-            shown_from = self._pass_header(text, pos, start)
+            shown_from = self._header.past(text, pos, start)
+            self._mark(buffer.base + pos, buffer.base + shown_from, SpanKind.HIDDEN)
             if start > shown_from:
                 self._show(text[shown_from:start], buffer.base + shown_from, out)
             if self._stopped:
@@ -204,16 +203,6 @@ class NativeEngine:
         if literal is None:
             return start, found is None
         return self._act(literal, buffer, start, out)
-
-    def _pass_header(self, text: str, pos: int, end: int) -> int:
-        """Where text that may be of a header begins to be shown."""
-        if self._header_room == 0:
-            return pos
-        line_end = text.find("\n", pos, end)
-        stop = min(end if line_end < 0 else line_end, pos + self._header_room)
-        self._header_room = self._header_room - (stop - pos) if stop == end else 0
-        self._mark(self._base + pos, self._base + stop, SpanKind.HIDDEN)
-        return stop
 
     def _unmarked_calls(self, text: str, pos: int) -> int | None:
         """Where calls without a marker may begin, behind blanks, if the content has not begun."""
@@ -283,10 +272,7 @@ class NativeEngine:
         meaning = self._program.tables.meanings[marker]
         end = at + len(marker)
         hidden = meaning.role is Role.HIDDEN
-        if not hidden or marker in self._program.header_ends:
-            self._header_room = 0
-        elif marker in self._program.header_starts:
-            self._header_room = MAX_HEADER
+        self._header.marker(marker if hidden else None)
         self._mark(at, end, SpanKind.HIDDEN if hidden else SpanKind.MARKER)
         if meaning.role is Role.CALL and self._region is not Region.CALLS:
             self._try_calls(meaning.opened, at)

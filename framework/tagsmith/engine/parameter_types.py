@@ -114,6 +114,30 @@ def expects_parameter(parameters: Any, key: str) -> bool:
     return not is_list and not any(schema is False for schema in others)
 
 
+class ToolParameters:
+    """What one tool's schema says of its parameters; each is looked for once."""
+
+    __slots__ = ("_known", "_schema")
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+        self._known: dict[str, Types | None] = {}
+
+    def types(self, key: str) -> Types | None:
+        """As `parameter_types`."""
+        if key not in self._known:
+            self._known[key] = parameter_types(self._schema, key)
+        return self._known[key]
+
+    def expects(self, key: str) -> bool:
+        """As `expects_parameter`."""
+        return expects_parameter(self._schema, key)
+
+    def names(self, key: str) -> bool:
+        """As `names_parameter`."""
+        return names_parameter(self._schema, key)
+
+
 class _Reader:
     """Finds the types that schemas admit; their references lead into `root`."""
 

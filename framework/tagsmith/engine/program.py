@@ -17,8 +17,6 @@ class NativeProgram:
     spec: FamilySpec
     tables: Tables
     close: CloseReader
-    header_starts: frozenset[str]
-    header_ends: frozenset[str]
     lead_in: str
     """What the prompt ends with, where a literal goes on from it into the output."""
     stray_close: CloseReader
@@ -31,15 +29,12 @@ def compile_native(spec: FamilySpec, encodings: Encodings = ENCODINGS) -> Native
     tables = build_tables(spec)
     closes = [len(t) for t, m in tables.meanings.items() if m.role is Role.CITATION_CLOSE]
     slack = max(tables.text.longest - 1 - max(closes, default=0), 0)
-    header = spec.tokens.header
     suffix = tables.close_suffix
     return NativeProgram(
         spec=spec,
         tables=tables,
         close=build_close_reader(suffix, slack=slack, longest=MAX_POSITIONS),
         stray_close=build_close_reader(suffix, slack=slack, longest=slack),
-        header_starts=frozenset() if header is None else frozenset(header.start),
-        header_ends=frozenset() if header is None else frozenset({header.end}),
         lead_in=_lead_in(spec, tables),
         calls=compile_calls(spec, tables.calls, encodings),
     )

@@ -15,7 +15,7 @@ from tagsmith.engine.calls import CallSink
 from tagsmith.engine.dialects import PYTHON
 from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.literals import LiteralReader, State
-from tagsmith.engine.pythonic_runs import BETWEEN, Opening, pythonic_runs, read_opening
+from tagsmith.engine.pythonic_runs import BETWEEN, Opening, Unknown, pythonic_runs, read_opening
 from tagsmith.engine.reader import OVER, Opened, Stop
 from tagsmith.engine.runs import run_end
 from tagsmith.engine.scanner import Scanner
@@ -36,6 +36,7 @@ class _Part(Enum):
     STRUCTURE = auto()
     NAME = auto()
     ARGUMENTS = auto()
+    CUT_OFF = auto()
 
 
 _KINDS = {
@@ -56,7 +57,7 @@ class PythonicCalls:
     # fmt: off
     __slots__ = (
         "_at", "_base", "_before", "_brackets", "_buffer", "_called", "_calls_allowed",
-        "_cut_marker", "_depth", "_dropping", "_from", "_keys", "_listed", "_over", "_part",
+        "_cut_off", "_depth", "_dropping", "_from", "_keys", "_listed", "_over", "_part",
         "_repeated", "_runs", "_scanner", "_sink", "_source", "_token", "_tools", "_undecided",
         "_used", "_values", "flowing", "opened",
     )
@@ -80,7 +81,7 @@ class PythonicCalls:
         self._values = LiteralReader(PYTHON, scanner)
         self._buffer = Buffer("")
         self._source, self._base, self._from = "", 0, 0
-        self._undecided = self._cut_marker = False
+        self._undecided = self._cut_off = False
         self.flowing: Callable[[str], object] | None = None
         self.begin_region(Opened.MARKER)
 
@@ -113,7 +114,7 @@ class PythonicCalls:
 
     def cut(self) -> None:
         """The output ends inside a marker that stands here."""
-        self._cut_marker = True
+        self._cut_off = True
 
     def read(self, buffer: Buffer, pos: int) -> tuple[int, Stop | None]:
         """Read on from `pos`, as `CallReader.read`."""
@@ -143,10 +144,10 @@ class PythonicCalls:
 
     def finish(self, at: int) -> None:
         """The output ends at offset `at`, inside the region."""
-        in_list = self._at is PythonicCalls._top and self._used and self._brackets > 0
+        in_list = self._at is PythonicCalls._top and self._brackets > 0
         if self._sink.call is not None:
             self._sink.cut_off(at)
-        elif self._cut_marker or in_list:
+        elif self._cut_off or in_list:
             message = "the output ends inside a tool-call region"
             self._sink.diagnose(DiagnosticCode.TRUNCATED, message, at)
 
@@ -166,13 +167,15 @@ class PythonicCalls:
             sink.unexpected(text, at)
         elif part is _Part.BETWEEN:
             sink.between(text, at)
+        elif part is _Part.CUT_OFF:
+            sink.mark(at, at + len(text), SpanKind.TRUNCATED)
         else:
             sink.take(text, at, _KINDS[part])
 
     @property
     def _may_end(self) -> bool:
         """Whether the region may end without a marker: what is no call is then no part of it."""
-        return self.opened is not Opened.MARKER
+        return self.opened not in (Opened.MARKER, Opened.TRIED)
 
     def _top(self, pos: int) -> int:
         """Between calls."""
@@ -183,11 +186,11 @@ class PythonicCalls:
             opened, closed = self._source.count("[", pos, end), self._source.count("]", pos, end)
             self._brackets += opened - closed
             return end
-        if self._may_end:
-            opening = self._opening(pos)
-            if opening is not Opening.CALL:
-                self._undecided = opening is Opening.UNDECIDED
-                return pos if self._undecided else self._no_call(pos)
+        opening = self._opening(pos)
+        if opening is Opening.UNDECIDED:
+            return self._may_begin(pos)
+        if opening is Opening.NONE:
+            return self._no_call(pos)
         if char == "[":
             self._listed = True
             self._brackets += 1
@@ -200,22 +203,41 @@ class PythonicCalls:
         return self._name(pos)
 
     def _opening(self, pos: int) -> Opening:
-        """What begins here, in a region that what is no call ends."""
-        if self._listed and self._brackets <= 0 and self._source[pos] != "[":
+        """What begins here. The more calls can be expected, the less a name has to say of one."""
+        if self._may_end and self._listed and self._brackets <= 0 and self._source[pos] != "[":
             return Opening.NONE
-        if self.opened is not Opened.NOTHING:
-            return read_opening(self._buffer, pos, None, name_is_enough=True)
-        tools = self._tools
-        return read_opening(self._buffer, pos, tools, name_is_enough=tools is not None)
+        if self._called and self._brackets > 0:
+            unknown = Unknown.PARENTHESIS
+        elif self.opened is not Opened.NOTHING:
+            unknown = Unknown.KEYWORD
+        elif self._called or self._tools is None:
+            unknown = Unknown.PLAIN_KEYWORD
+        else:
+            unknown = Unknown.NOTHING
+        return read_opening(self._buffer, pos, self._tools, unknown)
+
+    def _may_begin(self, pos: int) -> int:
+        """A call may begin here, but its name is not read yet."""
+        if not self._buffer.final:
+            self._undecided = True
+            return pos
+        expected = self._brackets > 0 if self._called else self.opened is not Opened.NOTHING
+        if not expected:
+            return self._no_call(pos)
+        self._cut(pos, _Part.CUT_OFF)
+        self._cut_off = True
+        return len(self._source)
 
     def _no_call(self, pos: int) -> int:
-        """What stands at `pos` ends the region, or shows that it is none."""
-        self._over = True
-        if self._called:
+        """What stands at `pos` ends the region, is text in it, or shows that it is none."""
+        if self._may_end and self._called:
+            self._over = True
             return pos
         self._used = True
         self._cut(pos, _Part.LEFTOVER)
         self._sink.malformed(self._base + pos)
+        self._at = PythonicCalls._leftover
+        self._over = self._may_end or (self.opened is Opened.TRIED and not self._called)
         # What no marker opened has to get past its first character, or it would open again.
         return pos + 1 if self.opened is Opened.NOTHING else pos
 
@@ -229,7 +251,7 @@ class PythonicCalls:
         return end
 
     def _parenthesis(self, pos: int) -> int:
-        if not self._token or self._source[pos] != "(":
+        if self._source[pos] != "(":
             return self._blank_or_fail(pos)
         self._sink.set_name("".join(self._token))
         self._called = True
@@ -307,17 +329,12 @@ class PythonicCalls:
         return run_end(self._runs.blank, self._source, pos)
 
     def _fail(self, pos: int) -> int:
-        """What stands at `pos` breaks the call off, or shows that it is none."""
-        call = self._sink.call
-        is_call = call is not None and call.name is not None
+        """What stands at `pos` breaks the call off."""
         self._cut(pos, _Part.LEFTOVER)
         self._sink.break_off(self._base + pos)
         self._token.clear()
-        if is_call:
-            self._depth = 1 + self._values.closers.count(")")
-            self._at = PythonicCalls._broken
-        else:
-            self._at = PythonicCalls._leftover
+        self._depth = 1 + self._values.closers.count(")")
+        self._at = PythonicCalls._broken
         return pos
 
     def _broken(self, pos: int) -> int:

@@ -19,7 +19,7 @@ MAX_OPENING = 256
 
 _B = f"[{BLANK}]*+"
 _OPENING = re.compile(
-    rf"\[?{_B}(?:(?P<name>(?P<plain>\w[\w.\-]*+)?[\w.:/\-]*+){_B}"
+    rf"\[?{_B}(?:(?P<name>(?P<plain>\w[\w.\-]*+)(?:[:/][\w.:/\-]*+)?+){_B}"
     rf"(?:(?P<open>\(){_B}(?:(?P<end>\))|(?!\d)[\w.\-]++{_B}(?P<equals>=(?!=))?)?)?)?"
 )
 

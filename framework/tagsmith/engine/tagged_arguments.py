@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
-from functools import lru_cache
-from typing import Any
 
 from tagsmith.engine.arguments import Ended
 from tagsmith.engine.base import Context
@@ -16,20 +14,18 @@ from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.names import Name
-from tagsmith.engine.parameter_types import expects_parameter, names_parameter, parameter_types
+from tagsmith.engine.parameter_types import ToolParameters
 from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind
 from tagsmith.engine.tagged_layout import TaggedLayout, compile_tagged
-from tagsmith.engine.tagged_values import ValueText, Written
+from tagsmith.engine.tagged_values import ValueText, Written, ends_run
 from tagsmith.engine.templates import Hole, Place
 from tagsmith.engine.value_ends import FEW_BLANKS, ValueEnds, Verdict
-from tagsmith.engine.value_types import ANYTHING, TEXT, JsonType, Types
 from tagsmith.events import DiagnosticCode
 from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import (
     OnRepeatedParameter,
     OnUnknownParameter,
-    Untyped,
     ValueForm,
 )
 from tagsmith.wording import shortened
@@ -91,8 +87,8 @@ class TaggedArguments:
     # fmt: off
     __slots__ = (
         "_after", "_at", "_begun", "_boundary", "_buffer", "_complained", "_end_literals", "_ended",
-        "_ends", "_frames", "_key", "_layout", "_place", "_quoted", "_schema", "_schemas", "_sink",
-        "_skipped", "_token", "_type", "_value", "flowing",
+        "_ends", "_frames", "_key", "_layout", "_parameters", "_place", "_quoted", "_schemas",
+        "_sink", "_skipped", "_token", "_type", "_value", "flowing",
     )
     # fmt: on
 
@@ -108,7 +104,7 @@ class TaggedArguments:
     def begin(self, tool: str, after: Place) -> None:
         """The arguments of a call to this tool begin."""
         self._after = after
-        self._schema: Any = self._schemas.get(tool)
+        self._parameters = ToolParameters(self._schemas.get(tool))
         self._frames = [_Frame(ValueForm.MAPPING, after)]
         self._boundary = self._layout.boundary(after)
         self._at = _At.BOUNDARY
@@ -132,7 +128,7 @@ class TaggedArguments:
         while reads_on and pos < len(buffer.text):
             pos, reads_on = _STEPS[self._at](self, pos)
         if self._at is _At.VALUE and self._value.streams and pos == len(buffer.text):
-            self.flowing = _ends_run(self._end_literals.first_chars)
+            self.flowing = ends_run(self._end_literals.first_chars)
         return pos, self._ended
 
     def _at_boundary(self, pos: int) -> tuple[int, bool]:
@@ -249,7 +245,7 @@ class TaggedArguments:
     def _begin_value(self, pos: int) -> tuple[int, bool]:
         frame, key = self._frames[-1], self._key
         self._skipped = frame.skipped or self._to_skip(frame, key, pos)
-        form, types = self._written(key)
+        form, types = self._layout.written(self._type, self._parameters.types(key))
         if not self._skipped:
             opening = _BRACKETS[frame.form][0] if frame.count == 0 else ", "
             frame.count += 1
@@ -277,25 +273,11 @@ class TaggedArguments:
             message = f"a call repeats the parameter {shortened(key)!r}; the first one counts"
             self._diagnose(DiagnosticCode.DUPLICATE_KEY, message, pos)
             return True
-        if len(self._frames) > 1 or expects_parameter(self._schema, key):
+        if len(self._frames) > 1 or self._parameters.expects(key):
             return False
         message = f"the tool has no parameter {shortened(key)!r}"
         self._diagnose(DiagnosticCode.UNKNOWN_PARAMETER, message, pos)
         return calls.on_unknown_parameter is OnUnknownParameter.DROP
-
-    def _written(self, key: str) -> tuple[ValueForm, Types]:
-        """How the value is written, and which types it may have."""
-        if self._layout.forms:
-            return self._layout.forms.get(self._type, ValueForm.RAW), TEXT
-        arguments = self._layout.calls.arguments
-        types = parameter_types(self._schema, key)
-        if types is None:
-            types = TEXT if arguments.untyped is Untyped.STRING else ANYTHING
-        values, is_text = arguments.values, JsonType.STRING in types
-        form = values.string if is_text else values.other
-        if form is ValueForm.RAW and not is_text:
-            return form, TEXT
-        return (form if is_text else ValueForm.RAW), types
 
     def _at_value_start(self, pos: int) -> tuple[int, bool]:
         """The newline that the template writes before a value."""
@@ -348,7 +330,7 @@ class TaggedArguments:
         key = self._ends.next_key(self._buffer, end, literal)
         if key is None:
             return Verdict.UNDECIDED
-        is_next = key not in frame.keys and names_parameter(self._schema, key)
+        is_next = key not in frame.keys and self._parameters.names(key)
         return Verdict.CLOSER if is_next else Verdict.DATA
 
     def _value_goes_on(self, pos: int, end: int) -> tuple[int, bool]:
@@ -421,13 +403,6 @@ class TaggedArguments:
     def _take(self, pos: int, end: int, kind: SpanKind) -> None:
         if end > pos:
             self._sink.take(self._buffer.text[pos:end], self._buffer.base + pos, kind)
-
-
-@lru_cache(maxsize=256)
-def _ends_run(first_chars: frozenset[str]) -> Callable[[str], object]:
-    """Finds what text in a raw string may not hold, if it is to be its own JSON."""
-    stops = re.escape("".join(sorted(first_chars)))
-    return re.compile(rf'["\\\x00-\x1f{stops}]').search
 
 
 def _json(text: str) -> str:

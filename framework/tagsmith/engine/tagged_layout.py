@@ -16,8 +16,9 @@ from tagsmith.engine.templates import (
     split_template,
     words_after,
 )
+from tagsmith.engine.value_types import ANYTHING, TEXT, JsonType, Types
 from tagsmith.spec.models import Arguments, FamilySpec, ToolCalls
-from tagsmith.spec.policies import ValueForm
+from tagsmith.spec.policies import Untyped, ValueForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,22 @@ class TaggedLayout:
     literals: frozenset[str]
     call: Place
     call_closers: frozenset[str]
+
+    def written(self, wire_type: str, types: Types | None) -> tuple[ValueForm, Types]:
+        """How a value is written, and which types it may have.
+
+        `wire_type` is what the output says of it, `types` those that the tool's schema admits.
+        """
+        if self.forms:
+            return self.forms.get(wire_type, ValueForm.RAW), TEXT
+        arguments = self.calls.arguments
+        if types is None:
+            types = TEXT if arguments.untyped is Untyped.STRING else ANYTHING
+        is_text = JsonType.STRING in types
+        form = arguments.values.string if is_text else arguments.values.other
+        if form is ValueForm.RAW and not is_text:
+            return form, TEXT
+        return (form if is_text else ValueForm.RAW), types
 
     def boundary(self, after: Place) -> Scanner:
         """Finds what may stand between parameters, when `after` is the place behind them."""

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from enum import Enum, auto
+from functools import lru_cache
 
 from tagsmith.engine.call_values import is_json_text
 from tagsmith.engine.dialects import PYTHON, json_inside
 from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.literals import to_json
 from tagsmith.engine.value_types import ANYTHING, TEXT, Types, Undecided, typed_json
+
+
+@lru_cache(maxsize=256)
+def ends_run(first_chars: frozenset[str]) -> Callable[[str], object]:
+    """Finds what text in a raw string may not hold, if it is to be its own JSON."""
+    stops = re.escape("".join(sorted(first_chars)))
+    return re.compile(rf'["\\\x00-\x1f{stops}]').search
 
 
 class Written(Enum):

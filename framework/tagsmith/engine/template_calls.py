@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from enum import IntEnum, auto
 
-from tagsmith.engine.arguments import ArgumentsProgram, Encoding, Ended
+from tagsmith.engine.arguments import Ended
 from tagsmith.engine.base import Context
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.calls import CallSink
 from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.names import Name
 from tagsmith.engine.reader import OVER, Opened, Stop
-from tagsmith.engine.scanner import Scanner, scanner_of
+from tagsmith.engine.scanner import Scanner
 from tagsmith.engine.spans import SpanKind
-from tagsmith.engine.templates import (
-    Hole,
-    Place,
-    call_closers,
-    call_openers,
-    compile_template,
-    holds_token,
-    split_template,
-)
-from tagsmith.errors import TagsmithError
+from tagsmith.engine.template_layout import TemplateLayout
+from tagsmith.engine.templates import Hole, Place
 from tagsmith.events import DiagnosticCode
-from tagsmith.spec.models import FamilySpec
 
 _BLANKS = re.compile(f"[{BLANK}]+")
 _KINDS = {Hole.NAME: SpanKind.CALL_NAME, Hole.ID: SpanKind.CALL_ID}
@@ -43,91 +33,20 @@ class _At(IntEnum):
     TEXT = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateProgram:
-    """A family's call templates, compiled.
-
-    `region_markers` are the markers without those of calls, `hidden` those that are never shown,
-    though they may be part of a call; `marked` are the literals of calls with a token in them.
-    `ids` reads an id that carries the name.
-    """
-
-    root: Place
-    markers: Scanner
-    region_markers: Scanner
-    hidden: frozenset[str]
-    marked: frozenset[str]
-    has_closers: bool
-    arguments: ArgumentsProgram
-    writes_ids: bool
-    ids: re.Pattern[str] | None
-    turn_ends: frozenset[str]
-
-    def past_ignored(self, after: Place) -> Scanner:
-        """Finds what ends text that is ignored: what comes after it, or a marker that is shown."""
-        return scanner_of(after.leads | (self.markers.literals - self.hidden))
-
-    def past_name(self, after: Place) -> Scanner:
-        """Finds what ends a name: what comes after it, a marker, or a part of arguments."""
-        return scanner_of(after.scanner.literals | self.arguments.literals)
-
-    def reader(self, sink: CallSink, context: Context) -> TemplateCalls:
-        """A reader for one generation."""
-        return TemplateCalls(self, sink, context)
-
-
-def compile_template_calls(
-    spec: FamilySpec, markers: Scanner, encodings: Mapping[str, Encoding]
-) -> TemplateProgram:
-    """Compile the templates of a family's calls; `markers` finds what ends a region."""
-    calls = spec.tool_calls
-    assert calls is not None, "a template layout has calls"
-    assert calls.call is not None, "and templates of them"
-    beyond = markers.literals | call_openers(calls)
-    hidden = frozenset(spec.tokens.hidden)
-    words = {step for form in calls.call for step in split_template(form)}
-    of_calls = call_openers(calls) | call_closers(calls)
-    encoding = encodings.get(calls.arguments.encoding)
-    if encoding is None:
-        name, known = calls.arguments.encoding, ", ".join(encodings)
-        raise TagsmithError(f"{spec.id}: no argument encoding {name!r}; there are {known}")
-    arguments = encoding(spec, beyond)
-    return TemplateProgram(
-        root=compile_template(calls.call, starts=arguments.starts, beyond=beyond),
-        markers=markers,
-        region_markers=scanner_of(markers.literals - of_calls | hidden),
-        hidden=hidden,
-        has_closers=bool(call_closers(calls)),
-        marked=frozenset(word for word in words if holds_token(spec, word)),
-        arguments=arguments,
-        writes_ids=any(Hole.ID in split_template(form) for form in calls.call),
-        ids=None if calls.id.format is None else _id_pattern(calls.id.format),
-        turn_ends=frozenset(spec.tokens.turn_end),
-    )
-
-
-def _id_pattern(form: str) -> re.Pattern[str]:
-    """What reads `functions.{name}:{index}`, also where what stands around the name is missing."""
-    before, _, rest = form.partition("{name}")
-    between, _, after = rest.partition("{index}")
-    index = f"(?P<index>{re.escape(between)}[0-9]+{re.escape(after)})"
-    return re.compile(f"(?:{re.escape(before)})?(?P<name>.+?){index}?", re.DOTALL)
-
-
 class TemplateCalls:
     """Reads the tool-call regions of one generation; a `CallReader`."""
 
     # fmt: off
     __slots__ = (
-        "_arguments", "_at", "_buffer", "_calls_allowed", "_calls_seen", "_id_read", "_name",
-        "_place", "_program", "_saw_text", "_sink", "_stop", "_token", "_used", "opened",
+        "_arguments", "_at", "_buffer", "_calls_allowed", "_calls_seen", "_id_read", "_layout",
+        "_name", "_place", "_saw_text", "_sink", "_stop", "_token", "_used", "opened",
     )
     # fmt: on
 
-    def __init__(self, program: TemplateProgram, sink: CallSink, context: Context) -> None:
-        self._program = program
+    def __init__(self, layout: TemplateLayout, sink: CallSink, context: Context) -> None:
+        self._layout = layout
         self._sink = sink
-        self._arguments = program.arguments.reader(sink, context)
+        self._arguments = layout.arguments.reader(sink, context)
         self._calls_allowed = context.calls_allowed
         self._buffer = Buffer("")
         self.begin_region(Opened.MARKER)
@@ -137,7 +56,7 @@ class TemplateCalls:
         self._sink.begin_region(opened)
         self.opened = opened
         self._at = _At.BETWEEN if self._calls_allowed else _At.TEXT
-        self._place = self._program.root
+        self._place = self._layout.root
         self._token = Name()
         self._name = ""
         self._used = self._saw_text = self._id_read = self._calls_seen = False
@@ -203,23 +122,23 @@ class TemplateCalls:
 
     def _ends_turn(self, place: Place) -> bool:
         """Whether nothing is missing here but the end of the turn, which servers take away."""
-        return place.ends or not self._program.turn_ends.isdisjoint(place.words)
+        return place.ends or not self._layout.turn_ends.isdisjoint(place.words)
 
     def _between(self, pos: int) -> tuple[int, bool]:
         """Between calls: up to the opener of the next one, or to a marker."""
-        start, end, literal = self._next(self._program.root.scanner, pos)
+        start, end, literal = self._next(self._layout.root.scanner, pos)
         if start > pos:
             pos = self._other_text(pos, start)
         if literal is None or self._stop is not None:
             return pos, False
-        if literal not in self._program.root.words:
+        if literal not in self._layout.root.words:
             self._stop = Stop(literal)
             return start, False
         self._used, self._saw_text, self._id_read = True, False, False
-        self._sink.begin(self._buffer.base + start, id_known=not self._program.writes_ids)
+        self._sink.begin(self._buffer.base + start, id_known=not self._layout.writes_ids)
         self._take_word(literal, start, end)
         self._token.clear()
-        return self._arrive(self._program.root.words[literal], end)
+        return self._arrive(self._layout.root.words[literal], end)
 
     def _other_text(self, pos: int, end: int) -> int:
         """Text between calls: blanks set them apart, anything else is no call.
@@ -236,7 +155,7 @@ class TemplateCalls:
         if self._calls_seen and self.opened is Opened.MARKER_ALONE:
             self._stop = OVER
             return pos
-        if self._buffer.final and rest in self._program.root.scanner.starts and not self._saw_text:
+        if self._buffer.final and rest in self._layout.root.scanner.starts and not self._saw_text:
             self._sink.mark(self._buffer.base + pos, self._buffer.base + end, SpanKind.TRUNCATED)
             self.cut()
             return end
@@ -281,7 +200,7 @@ class TemplateCalls:
             return blanks.end(), True
         if place.hole is Hole.ARGUMENTS:
             return self._begin_arguments(pos)
-        passes = place.hole is Hole.IGNORED and literal in self._program.hidden
+        passes = place.hole is Hole.IGNORED and literal in self._layout.hidden
         if place.hole is not None and (literal is None or passes):
             self._at = _At.HOLE
             return pos, True
@@ -300,7 +219,7 @@ class TemplateCalls:
         is_broken = call is not None and call.announced
         self._sink.break_off(self._buffer.base + pos)
         self._saw_text = True
-        if is_broken and self._program.has_closers:
+        if is_broken and self._layout.has_closers:
             self._at = _At.BETWEEN
             return pos, True
         return self._leave_call(pos)
@@ -309,7 +228,7 @@ class TemplateCalls:
         """A name, an id, or what is ignored: up to the literal after it."""
         hole, after = self._place.hole, self._place.past_hole
         ignored = hole is Hole.IGNORED
-        scanner = self._program.past_ignored(after) if ignored else self._program.past_name(after)
+        scanner = self._layout.past_ignored(after) if ignored else self._layout.past_name(after)
         start, end, literal = self._buffer.last_find(scanner, pos)
         stop = pos + self._token.more(self._buffer.text[pos:start])
         if ignored:
@@ -341,7 +260,7 @@ class TemplateCalls:
         name: str | None = token
         if hole is Hole.ID:
             self._id_read = True
-            carried = None if self._program.ids is None else self._program.ids.fullmatch(token)
+            carried = None if self._layout.ids is None else self._layout.ids.fullmatch(token)
             name = None if carried is None else carried["name"]
             self._sink.set_id(token if carried is None or carried["index"] else None)
         if name is not None:
@@ -353,7 +272,7 @@ class TemplateCalls:
         return True
 
     def _begin_arguments(self, pos: int) -> tuple[int, bool]:
-        if self._program.writes_ids and not self._id_read:
+        if self._layout.writes_ids and not self._id_read:
             self._sink.set_id(None)
         self._arguments.begin(self._name, self._place.past_hole)
         self._at = _At.ARGUMENTS
@@ -371,17 +290,17 @@ class TemplateCalls:
     def _as_text(self, pos: int) -> tuple[int, bool]:
         """Under `tool_choice="none"`: up to the next marker the region is content."""
         if self.opened is Opened.CALL and not self._used:
-            _, end, literal = self._here(self._program.root.scanner, pos)
+            _, end, literal = self._here(self._layout.root.scanner, pos)
             self._used = True
             if literal is not None:
                 return end, True
         in_region = self.opened is not Opened.CALL
-        scanner = self._program.region_markers if in_region else self._program.markers
+        scanner = self._layout.region_markers if in_region else self._layout.markers
         start, end, literal = self._next(scanner, pos)
         if start > pos:
             self._used = True
             self._sink.unexpected(self._buffer.text[pos:start], self._buffer.base + pos)
-        if literal in self._program.hidden:
+        if literal in self._layout.hidden:
             self._sink.mark(self._buffer.base + start, self._buffer.base + end, SpanKind.HIDDEN)
             return end, True
         self._stop = None if literal is None else Stop(literal)
@@ -398,7 +317,7 @@ class TemplateCalls:
 
     def _take_word(self, literal: str, pos: int, end: int) -> None:
         """A literal of the call; what holds a token of the model is never given back as text."""
-        if literal in self._program.marked:
+        if literal in self._layout.marked:
             self._sink.mark(self._buffer.base + pos, self._buffer.base + end, SpanKind.MARKER)
         else:
             self._take(pos, end, SpanKind.CALL)
