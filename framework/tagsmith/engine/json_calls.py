@@ -6,6 +6,7 @@ everything is data; outside one, a marker ends the region. Argument text is pass
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from tagsmith.engine.buffer import Buffer
@@ -166,9 +167,19 @@ class JsonCalls:
         pos = self._value.read(self._buffer, pos, self._runs)
         if self._value.done and self._at is At.KEY_TEXT:
             self._key_read(pos)
-        elif self._value.done and self._at is At.VALUE_TEXT:
+            return self._jump(self._runs.to_value, At.COLON, At.VALUE, pos)
+        if self._value.done and self._at is At.VALUE_TEXT:
             self._value_read(pos)
+            return self._jump(self._runs.to_key, At.AFTER, At.KEY, pos)
         return pos
+
+    def _jump(self, signs: re.Pattern[str], here: At, there: At, pos: int) -> int:
+        """Go on behind the signs that are usual here, if they stand here whole."""
+        found = signs.match(self._buffer, pos) if self._at is here else None
+        if found is None:
+            return pos
+        self._at = there
+        return found.end()
 
     def _top(self, pos: int) -> int:
         char = self._buffer[pos]

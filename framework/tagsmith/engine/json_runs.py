@@ -25,11 +25,16 @@ class Runs:
     to_brace: re.Pattern[str]
     to_any_brace: re.Pattern[str]
     to_quote: re.Pattern[str]
+    to_value: re.Pattern[str]
+    """From a key to its value: the colon with the blanks around it."""
+    to_key: re.Pattern[str]
+    """From a value to the next key."""
 
 
 @lru_cache(maxsize=64)
 def runs_beside(first_chars: frozenset[str]) -> Runs:
     """The runs for a scanner whose literals start with these characters."""
+    signs = first_chars.isdisjoint(BLANK + ":,")
     return Runs(
         top=run_beside(f"[{re.escape(BETWEEN)}]", first_chars),
         to_close=run_beside(f"[{re.escape(BETWEEN.replace(']', ''))}]", first_chars),
@@ -39,4 +44,6 @@ def runs_beside(first_chars: frozenset[str]) -> Runs:
         to_brace=run_beside(none_of("{"), first_chars),
         to_any_brace=run_beside(none_of("{}"), first_chars),
         to_quote=run_beside(none_of('"'), first_chars),
+        to_value=re.compile(f"[{BLANK}]*:[{BLANK}]*" if signs else "(?!)"),
+        to_key=re.compile(f"[{BLANK}]*,[{BLANK}]*" if signs else "(?!)"),
     )
