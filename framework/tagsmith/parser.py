@@ -12,6 +12,7 @@ from tagsmith.message import Message, MessageBuilder
 from tagsmith.tokenizers import plain_ids
 
 _FOLD_EVERY = 4096
+_LONGEST_RUN = 1 << 16
 
 
 class Parser:
@@ -67,6 +68,9 @@ class Parser:
         except TypeError:  # It is no text.
             return self._feed(text, None)
         run.shown.write(text)
+        if run.shown.tell() > _LONGEST_RUN:
+            self._end_run()
+            self._run = self._engine.begin_run()
         return [run.event(text)]
 
     def _feed(self, text: str, token_ids: Sequence[int] | None) -> list[Event]:
