@@ -82,6 +82,16 @@ def read(
         (r"'\d \x4 \u12 \U00110000 \8 \N{DASH}'", r'"\\d \\x4 \\u12 \\U00110000 \\8 \\N{DASH}"'),
         ("'a\\\nb\\\r\nc'", '"abc"'),
         (r"'\ud83d\ude00'", r'"\ud83d\ude00"'),
+        (r"""r'\d"\'\\'""", r'"\\d\"\\' + "'" + r'\\\\"'),
+        (r"R'''\x41'''", r'"\\x41"'),
+        ("u'x'", '"x"'),
+        ("[U\"x\", r'', red, r]", '["x", "", "red", "r"]'),
+        ("'a'\"b\" \n r'\\n'  '''c''' ", r'"ab\\nc"'),
+        ("{'a' 'b': 'c' 'd', 'e': 1}", '{"ab": "cd", "e": 1}'),
+        ("(1)", "1"),
+        ("( 'a'\n'b' )", '"ab"'),
+        ("((1), ((2,)), (('x')))", '[1, [2], "x"]'),
+        ("[({'a': (1)}), (None)]", '[{"a": 1}, null]'),
         ("(1, 'a')", '[1, "a"]'),
         ("()", "[]"),
         ("[1, (2,), [ ], ]", "[1, [2], []]"),
@@ -141,6 +151,11 @@ def test_python_words_become_the_nearest_json(word: str, found: str) -> None:
         ("{}", "{}"),
         (f"{QUOTE}{QUOTE}", '""'),
         (f"{{a:{QUOTE}<|{QUOTE}}}", '{"a": "<|"}'),
+        (f"{{a:{QUOTE}a {QUOTE}b{QUOTE} c{QUOTE} ,d:1}}", r'{"a": "a \"b\" c", "d": 1}'),
+        (f"[{QUOTE}a{QUOTE}{QUOTE}]", r'["a\""]'),
+        (f"{{a:two words{QUOTE},b:Paris{QUOTE}}}", '{"a": "two words", "b": "Paris"}'),
+        ("{a:,b: }", '{"a": "", "b": ""}'),
+        (r'{a:"\1"}', r'{"a": "\\1"}'),
         ("word", '"word"'),
     ],
 )  # fmt: skip
@@ -152,7 +167,7 @@ def test_bare_keys(text: str, found: str) -> None:
 @both_dialects
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "1, 2", "[1", "[1,,2]", "[,]", "[1}", "{1, 2}", "{'a'}", "{'a': }", "'a", "'a''b'"],
+    ["", " ", ",", "1, 2", "[1", "[1,,2]", "[,]", "[1}", "{1, 2}", "{'a'}", "{,}", "'a", "'a'b"],
 )
 def test_what_is_no_value(dialect: Dialect, text: str) -> None:
     assert to_json(text, dialect) is None
@@ -166,6 +181,8 @@ def test_what_is_no_value(dialect: Dialect, text: str) -> None:
         (PYTHON, "{1, 2}", 2),
         (PYTHON, "{'a' 1}", 5),
         (PYTHON, "{'a': }", 6),
+        (PYTHON, "'a' + 'b'", 4),
+        (PYTHON, "(1]", 2),
         (BARE, "{a,b:1}", 2),
         (BARE, "{a:[1}}", 5),
     ],
@@ -175,8 +192,25 @@ def test_broken_values_say_where(dialect: Dialect, text: str, at: int) -> None:
     assert (end, state) == (at, State.BROKEN)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("b'z'", ""),
+        ("[1, f'{x}']", "[1"),
+        ("int('1')", ""),
+        ("2 + 2", ""),
+        ("['a' + x]", '["a'),
+        ("[1, (2, (3 + 4))]", "[1, [2"),
+        ("(b'z')", ""),
+    ],
+)
+def test_no_value_is_made_up(text: str, found: str) -> None:
+    for deltas in ([text], list(text)):
+        assert read(PYTHON, deltas)[1:] == (found, State.BROKEN)
+
+
 def test_what_ends_a_value_is_left() -> None:
-    for text, end in [("12)", 2), ("'a')", 3), ("[1]]", 3), ("True ,", 4)]:
+    for text, end in [("12)", 2), ("'a')", 3), ("[1]]", 3), ("True ,", 5), ("(1))", 3)]:
         assert read(PYTHON, [text])[::2] == (end, State.DONE)
 
 
@@ -193,9 +227,10 @@ def test_bare_key_values_are_dumped_as_json_dumps_does(value: Any) -> None:
 
 
 FRAGMENTS = [
-    *"[](){}:,'\"\\ \nax0_.-+éu<|",
+    *"[](){}:,'\"\\ \nax0_.-+éur<|",
     QUOTE, "<|", "'''", '"""', "True", "null", "1_0", r"\x4", r"\u00e9", r"\U0001F600", "\\12",
     "\\\r\n", "'k': ", "k:", "<|end|>", "\ud83d",
+    "'b'", "r'", 'R"""', "('a')", "(1, ",
 ]  # fmt: skip
 texts = st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join)
 
@@ -251,6 +286,24 @@ def test_text_that_flows_is_its_own_json(dialect: Dialect, opening: str, text: s
     if reader.flowing(text) is None:
         assert reader.read(Buffer(text), 0) == (len(text), text, State.MORE)
         assert reader.flowing is not None
+
+
+def test_what_stands_in_round_brackets_waits_for_a_comma_or_the_end() -> None:
+    reader = LiteralReader(PYTHON)
+    assert reader.read(Buffer("[0, ('a"), 0)[1] == "[0"
+    assert reader.in_string
+    assert reader.flowing is None
+    assert reader.read(Buffer("b',"), 0)[1] == ', ["ab"'
+    assert reader.read(Buffer("('c'"), 0)[1] == ""
+    assert reader.read(Buffer("))"), 0)[1] == ', "c"]'
+
+
+def test_a_quote_in_a_string_waits_for_what_follows() -> None:
+    reader = LiteralReader(BARE, build_scanner(["<|end|>"]))
+    for rest, found in [("", ""), (" ", ""), (" <|en", ""), (" <|en}", '\\" <|en}')]:
+        text = f"{QUOTE}a{QUOTE}{rest}"
+        reader.begin()
+        assert reader.read(Buffer(text), 0)[1] == '"a' + found
 
 
 def test_nothing_flows_while_text_is_held() -> None:

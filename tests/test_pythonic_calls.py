@@ -123,7 +123,8 @@ def read(
         ("[f()], [g()]\n[h(),]", [("f", "{}"), ("g", "{}"), ("h", "{}")]),
         (" [\n f ( a = 'x' ,\n b = (1, 2) , ) , ] ", [("f", '{"a": "x", "b": [1, 2]}')]),
         ("[ns.get-it(a=1), größe(ß='ß')]", [("ns.get-it", '{"a": 1}'), ("größe", '{"ß": "ß"}')]),
-        ("[a:b/c()]", [("a:b/c", "{}")]),
+        ("[a:b/c(), a/b(x=1)]", [("a:b/c", "{}"), ("a/b", '{"x": 1}')]),
+        ("[f(a=r'\\d', b='x' 'y', c=('z'))]", [("f", '{"a": "\\\\d", "b": "xy", "c": "z"}')]),
         ("[f(from=1, class='x')]", [("f", '{"from": 1, "class": "x"}')]),
         ("[f(code='''a\n\"b\"''')]", [("f", '{"code": "a\\n\\"b\\""}')]),
         ("[f(a=')]', b=\"','\")]", [("f", '{"a": ")]", "b": "\',\'"}')]),
@@ -180,14 +181,19 @@ def test_repeated_parameters(
         ("f(5, a=1)", ""),
         ("f(**{'a': 1})", ""),
         ("f(a=1, (2))", '{"a": 1'),
-        ("f(a=[(1 2)], b=1)", '{"a": [[1'),
-        ("f(a='it's')", '{"a": "it"'),
+        ("f(a=[(1 2)], b=1)", '{"a": ['),
+        ("f(a='it's')", '{"a": "it'),
+        ("f(a=b'x')", '{"a": '),
     ],
 )
 def test_a_broken_call_does_not_take_the_next_one_with_it(broken: str, arguments: str) -> None:
-    region = read(f"[{broken}, g(x=1)]")
-    assert region.all_calls == [("f", arguments, False), ("g", '{"x": 1}', True)]
-    assert (region.content, region.codes) == ("", ["malformed-call"])
+    broken_one, next_one = ("f", arguments, False), ("g", '{"x": 1}', True)
+    for opened in (Opened.MARKER, Opened.MARKER_ALONE, Opened.NOTHING):
+        known = read(f"[{broken}, g(x=1)]", opened=opened, tools=frozenset("fg"))
+        assert known.all_calls == [broken_one, next_one]
+        assert (known.content, known.codes) == ("", ["malformed-call"])
+        behind = read(f"[g(x=1), {broken}, g(x=1)]", opened=opened)
+        assert behind.all_calls == [next_one, broken_one, next_one]
 
 
 @pytest.mark.parametrize(
@@ -196,16 +202,26 @@ def test_a_broken_call_does_not_take_the_next_one_with_it(broken: str, arguments
         ("[f(a='x", [("f", '{"a": "x', False)], ["truncated"]),
         ("[f(a=[1, 2", [("f", '{"a": [1', False)], ["truncated"]),
         ("[f(", [("f", "", False)], ["truncated"]),
+        ("[f(a", [("f", "", False)], ["truncated"]),
+        ("[f(a=('x", [("f", '{"a": ', False)], ["truncated"]),
         ("[f", [], ["truncated"]),
+        ("[", [], ["truncated"]),
+        ("f", [], ["truncated"]),
         ("[f(a=1)", [("f", '{"a": 1}', True)], ["truncated"]),
+        ("[f(), g", [("f", "{}", True)], ["truncated"]),
+        ("[f(), g(", [("f", "{}", True), ("g", "", False)], ["truncated"]),
     ],
 )
+@pytest.mark.parametrize("opened", [Opened.MARKER, Opened.TRIED, Opened.MARKER_ALONE])
 def test_a_call_that_is_cut_off(
-    text: str, calls: list[tuple[str, str, bool]], codes: list[str]
+    text: str, calls: list[tuple[str, str, bool]], codes: list[str], opened: Opened
 ) -> None:
-    region = read(text)
-    assert region.all_calls == calls
-    assert (region.content, region.codes) == ("", codes)
+    for deltas in ([text], list(text)):
+        region = read(*deltas, opened=opened)
+        assert region.all_calls == calls
+        assert (region.content, region.codes) == ("", codes)
+    if text.startswith("[f()"):
+        assert read(text, opened=Opened.NOTHING).all_calls == calls
 
 
 def test_a_marker_inside_a_call_breaks_it_off() -> None:
@@ -214,11 +230,39 @@ def test_a_marker_inside_a_call_breaks_it_off() -> None:
     assert (region.marker, region.codes) == (END, ["malformed-call"])
 
 
-@pytest.mark.parametrize("text", ["no call, you see [f()]", "f and g", "[1, 2]", "'x'", "f(): ..."])
-def test_text_in_a_marked_region_is_left_over(text: str) -> None:
-    region = read(text + END)
-    assert region.content == (text if region.calls == [] else ": ...")
-    assert (region.marker, region.codes) == (END, ["malformed-call"])
+@pytest.mark.parametrize(
+    ("text", "given_back"),
+    [
+        ("no call, you see [f()]", None),
+        ("f and g", None),
+        ("[1, 2]", None),
+        ("'x'", None),
+        ("print(2 + 2)", None),
+        ("print(x == 2)", None),
+        ("[f('a'), g(x=1)]", None),
+        ("f", None),
+        ("f(", None),
+        ("f(): ...", ": ..."),
+    ],
+)
+def test_text_in_a_marked_region_is_left_over(text: str, given_back: str | None) -> None:
+    for deltas in ([text + END], list(text + END)):
+        region = read(*deltas)
+        assert region.content == (given_back or text)
+        assert (region.marker, region.codes) == (END, ["malformed-call"])
+
+
+@pytest.mark.parametrize("text", ["[1, 2] and", "opens it", "print(2)", "[ f or"])
+def test_text_behind_a_marker_that_is_only_tried_is_no_part_of_the_region(text: str) -> None:
+    for deltas in ([text + END], list(text + END)):
+        region = read(*deltas, opened=Opened.TRIED)
+        assert region.marker is None
+        assert region.content + text[region.end :] == text
+
+
+def test_a_marker_that_was_tried_is_one_once_there_is_a_call() -> None:
+    region = read(f"[f()] so{END}", opened=Opened.TRIED)
+    assert (region.calls, region.content, region.marker) == ([("f", "{}")], "so", END)
 
 
 @pytest.mark.parametrize(
@@ -289,7 +333,8 @@ def test_no_more_than_a_name_is_waited_for() -> None:
     name = "n" * MAX_OPENING
     region = read(*f"[{name}(a=1)]", opened=Opened.NOTHING)
     assert (region.content, region.calls) == ("[", [])
-    assert read(*f"[{name}(a=1)]").calls == [(name, '{"a": 1}')]
+    marked = read(*f"[{name}(a=1)]")
+    assert (marked.content, marked.calls) == (f"[{name}(a=1)]", [])
 
 
 def test_an_unmarked_call_of_no_tool_is_text() -> None:
@@ -297,9 +342,15 @@ def test_an_unmarked_call_of_no_tool_is_text() -> None:
     region = read(text, opened=Opened.NOTHING, tools=tools)
     assert region.content + text[region.end :] == text
     assert (region.calls, region.codes) == ([], [])
-    text = "[f(), g(x=1)]"
-    mixed = read(text, opened=Opened.NOTHING, tools=tools)
-    assert (mixed.calls, text[mixed.end :]) == ([("f", "{}")], "g(x=1)]")
+
+
+@pytest.mark.parametrize("opened", [Opened.MARKER, Opened.MARKER_ALONE, Opened.NOTHING])
+def test_a_call_of_no_tool_beside_a_call_is_one(opened: Opened) -> None:
+    tools = frozenset(["f", "a/b"])
+    for text in ["[f(), g(x=1), a/b()]", "[f()] [g(x=1)]; [a/b()]"]:
+        region = read(text, opened=opened, tools=tools)
+        assert region.calls == [("f", "{}"), ("g", '{"x": 1}'), ("a/b", "{}")]
+        assert (region.content, region.codes) == ("", ["unknown-tool"])
 
 
 def test_an_unmarked_list_after_calls_is_text_if_it_holds_none() -> None:

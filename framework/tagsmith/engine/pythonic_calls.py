@@ -364,11 +364,16 @@ class PythonicCalls:
 
     def _text_string(self, pos: int) -> int:
         end, _, state = self._values.read(self._buffer, pos)
-        if state is State.DONE:
+        if state in (State.DONE, State.BROKEN):
             self._before = ""
             self._at = PythonicCalls._text
         self._undecided = state is State.MORE and end < len(self._source)
         return end
 
 
-_IN_TEXT = (PythonicCalls._broken, PythonicCalls._leftover, PythonicCalls._text)
+_IN_TEXT = (
+    PythonicCalls._broken,
+    PythonicCalls._leftover,
+    PythonicCalls._text,
+    PythonicCalls._text_string,
+)
