@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import tagsmith
 from strategies import FAMILIES, TOOLS, cut, cut_sizes, families, fragments, generations, outputs
-from tagsmith.engine.templates import Hole, split_template
+from tagsmith.engine.templates import Hole, call_openers, holds_token, split_template
 from tagsmith.events import (
     Citation,
     ContentDelta,
@@ -140,11 +140,18 @@ def _shown_kinds(spec: FamilySpec) -> set[str]:
 
 
 def _markers_that_count(family: tagsmith.Family) -> list[str]:
-    """The markers that are structure everywhere; in some families reasoning may quote openers."""
-    style = family.spec.tag_style
-    if style.reasoning is None or style.reasoning.on_opener is OnOpener.END:
-        return list(family.markers)
-    return list(family.spec.tokens.hidden)
+    """The markers that are structure everywhere.
+
+    The openers of calls that are plain text may be that where no call begins, and in some families
+    reasoning may quote openers.
+    """
+    spec = family.spec
+    openers = frozenset[str]() if spec.tool_calls is None else call_openers(spec.tool_calls)
+    markers = [m for m in family.markers if m not in openers or holds_token(spec, m)]
+    reasoning = spec.tag_style.reasoning
+    if reasoning is None or reasoning.on_opener is OnOpener.END:
+        return markers
+    return list(spec.tokens.hidden)
 
 
 @given(families(), st.data())

@@ -101,7 +101,7 @@ class ValueEnds:
         if buffer.marks is not None and not buffer.marks.real(literal, buffer.base + start):
             return Verdict.DATA
         if literal in self.layout.region_ends and literal not in self.after.words:
-            return self._region_ends(buffer, end)
+            return self._turn_ends(buffer, end)
         closer = self.closers.words.get(literal)
         following = closer or self.after.words.get(literal)
         if following is None:
@@ -122,14 +122,24 @@ class ValueEnds:
                 return found
             pos, place = found[1], place.words[found[2] or ""]
         found = _past_blanks(buffer, self.layout.around, pos)
-        if isinstance(found, Verdict) or found[2] not in self.layout.region_ends:
-            return found if isinstance(found, Verdict) else Verdict.CLOSER
-        return self._region_ends(buffer, found[1])
+        if isinstance(found, Verdict):
+            return found
+        if found[2] in self.layout.region_ends:
+            found = _past_blanks(buffer, self.layout.around, found[1])
+        return self._ends_all(buffer, found)
 
-    def _region_ends(self, buffer: Buffer, pos: int) -> Verdict:
-        """Whether, behind the end of a region, nothing comes that is no call."""
-        found = _past_blanks(buffer, self.layout.around, pos)
-        return found if isinstance(found, Verdict) else Verdict.CLOSER
+    def _turn_ends(self, buffer: Buffer, pos: int) -> Verdict:
+        """Whether nothing comes here but the end of the output, or of the turn."""
+        scanner = scanner_of(self.layout.turn_ends)
+        return self._ends_all(buffer, _past_blanks(buffer, scanner, pos))
+
+    def _ends_all(self, buffer: Buffer, found: Found | Verdict) -> Verdict:
+        """Whether what stands behind a call is no text; a turn ends with the output alone."""
+        if isinstance(found, Verdict):
+            return found
+        if found[2] not in self.layout.turn_ends:
+            return Verdict.CLOSER
+        return _at_end(buffer) if found[1] == len(buffer.text) else Verdict.DATA
 
 
 def _at_end(buffer: Buffer) -> Verdict:
