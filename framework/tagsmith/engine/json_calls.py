@@ -186,6 +186,7 @@ class JsonCalls:
         if char == "{":
             return self._begin_call(pos)
         if char == "}" and self._calls_seen:
+            self._cut(pos)
             message = "a bracket closes nothing between tool calls"
             self._sink.diagnose(DiagnosticCode.MALFORMED_CALL, message, self._base + pos)
             return pos + 1
