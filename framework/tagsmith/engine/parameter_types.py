@@ -77,9 +77,7 @@ def parameter_types(parameters: Any, key: str) -> Types | None:
     >>> parameter_types({"properties": {"days": {}}}, "days") is None
     True
     """
-    reader = _Reader(parameters)
-    found = [reader.types(schema) for schema in _schemas_of(parameters, key)]
-    return _union(types for types in found if types is not None) or None
+    return ToolParameters(parameters).types(key)
 
 
 def names_parameter(parameters: Any, key: str) -> bool:
@@ -88,7 +86,7 @@ def names_parameter(parameters: Any, key: str) -> bool:
     >>> names_parameter({"properties": {"city": {}}}, "city"), names_parameter(None, "city")
     (True, False)
     """
-    return any(_lists(branch, key) for branch in _branches(parameters))
+    return ToolParameters(parameters).names(key)
 
 
 def expects_parameter(parameters: Any, key: str) -> bool:
@@ -103,39 +101,38 @@ def expects_parameter(parameters: Any, key: str) -> bool:
     >>> expects_parameter(None, "town"), expects_parameter({"additionalProperties": {}}, "town")
     (True, True)
     """
-    branches = list(_branches(parameters))
-    if any(_lists(branch, key) or _matched(branch, key) for branch in branches):
-        return True
-    others = [schema for branch in branches for schema in _others(branch)]
-    if any(schema is True or isinstance(schema, dict) for schema in others):
-        return True
-    listing = ("properties", "patternProperties")
-    is_list = any(isinstance(b.get(word), dict) for b in branches for word in listing)
-    return not is_list and not any(schema is False for schema in others)
+    return ToolParameters(parameters).expects(key)
 
 
 class ToolParameters:
-    """What one tool's schema says of its parameters; each is looked for once."""
+    """What one tool's schema says of its parameters, for many questions about it."""
 
-    __slots__ = ("_known", "_schema")
+    __slots__ = ("_branches", "_schema")
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
-        self._known: dict[str, Types | None] = {}
+        self._branches = list(_branches(schema))
 
     def types(self, key: str) -> Types | None:
         """As `parameter_types`."""
-        if key not in self._known:
-            self._known[key] = parameter_types(self._schema, key)
-        return self._known[key]
+        reader = _Reader(self._schema)
+        found = [reader.types(schema) for schema in _schemas_of(self._branches, key)]
+        return _union(types for types in found if types is not None) or None
 
     def expects(self, key: str) -> bool:
         """As `expects_parameter`."""
-        return expects_parameter(self._schema, key)
+        if self.names(key) or any(_matched(branch, key) for branch in self._branches):
+            return True
+        others = [schema for branch in self._branches for schema in _others(branch)]
+        if any(schema is True or isinstance(schema, dict) for schema in others):
+            return True
+        listing = ("properties", "patternProperties")
+        is_list = any(isinstance(b.get(word), dict) for b in self._branches for word in listing)
+        return not is_list and not any(schema is False for schema in others)
 
     def names(self, key: str) -> bool:
         """As `names_parameter`."""
-        return names_parameter(self._schema, key)
+        return any(_lists(branch, key) for branch in self._branches)
 
 
 class _Reader:
@@ -215,9 +212,8 @@ def _kinds(values: Iterable[Any]) -> Types | None:
     return frozenset(_KINDS[type(value)] for value in values if type(value) in _KINDS) or None
 
 
-def _schemas_of(parameters: Any, key: str) -> list[Any]:
+def _schemas_of(branches: list[dict[str, Any]], key: str) -> list[Any]:
     """The schemas of one parameter: where it is named, else by its pattern, else of all others."""
-    branches = list(_branches(parameters))
     exact = [branch["properties"][key] for branch in branches if _lists(branch, key)]
     return (
         exact

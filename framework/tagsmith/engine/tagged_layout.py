@@ -27,7 +27,7 @@ class TaggedLayout:
 
     `forms` are what a `{type}` hole may say. `around` finds what may stand behind a call: the end
     of the region, among `region_ends`, the end of the turn, or the next call. `call` and
-    `call_closers` tell a call that a value quotes.
+    `call_closers` tell a call that a value quotes. `ends` are literals that may end any value.
     """
 
     calls: ToolCalls
@@ -41,6 +41,7 @@ class TaggedLayout:
     literals: frozenset[str]
     call: Place
     call_closers: frozenset[str]
+    ends: frozenset[str]
 
     def written(self, wire_type: str, types: Types | None) -> tuple[ValueForm, Types]:
         """How a value is written, and which types it may have.
@@ -81,6 +82,7 @@ def compile_tagged(spec: FamilySpec, beyond: frozenset[str]) -> TaggedLayout:
     region_starts = frozenset(pair.start for pair in regions)
     region_ends = frozenset(pair.end for pair in regions if pair.end is not None)
     turn_ends = frozenset(spec.tokens.turn_end)
+    of_calls = call_openers(calls) | call_closers(calls)
     return TaggedLayout(
         calls=calls,
         parameter=compile_template(parameters, follow=follow, beyond=beyond),
@@ -92,6 +94,11 @@ def compile_tagged(spec: FamilySpec, beyond: frozenset[str]) -> TaggedLayout:
         region_ends=region_ends,
         call=compile_template(calls.call or (), starts=openers(parameters), beyond=beyond),
         call_closers=call_closers(calls),
+        ends=turn_ends
+        | region_ends
+        | openers(parameters)
+        | call_openers(calls)
+        | call_closers(calls),
         literals=frozenset(word for word in words if any(map(str.isalnum, word))),
     )
 

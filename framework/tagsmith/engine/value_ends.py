@@ -41,11 +41,7 @@ class ValueEnds:
     @property
     def literals(self) -> Scanner:
         """Finds the literals that may end the value."""
-        layout = self.layout
-        words = frozenset(self.closers.words) | frozenset(self.after.words)
-        calls = frozenset(layout.call.words) | layout.call_closers
-        others = layout.turn_ends | layout.region_ends | frozenset(layout.parameter.words)
-        return scanner_of(words | calls | others)
+        return scanner_of(self.layout.ends.union(self.closers.words, self.after.words))
 
     def quotes_call(self, buffer: Buffer, end: int, literal: str) -> bool | None:
         """Whether the opener that ends before `end` begins a call, which the value quotes.

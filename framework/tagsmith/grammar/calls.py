@@ -38,7 +38,11 @@ def calls_tag(spec: FamilySpec, request: Request) -> Format:
         raise RequestError(
             "tools", f"family {spec.id}: the call layout {calls.layout} has no grammar"
         )
-    return tag(markers.start, writer(calls, request), markers.end or "")
+    if markers.end is None:
+        raise RequestError(
+            "tools", f"family {spec.id}: a region of calls that no marker closes has no grammar"
+        )
+    return tag(markers.start, writer(calls, request), markers.end)
 
 
 def _json_calls(calls: ToolCalls, request: Request) -> Format:
