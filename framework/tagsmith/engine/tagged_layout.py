@@ -94,11 +94,7 @@ def compile_tagged(spec: FamilySpec, beyond: frozenset[str]) -> TaggedLayout:
         region_ends=region_ends,
         call=compile_template(calls.call or (), starts=openers(parameters), beyond=beyond),
         call_closers=call_closers(calls),
-        ends=turn_ends
-        | region_ends
-        | openers(parameters)
-        | call_openers(calls)
-        | call_closers(calls),
+        ends=turn_ends | region_ends | openers(parameters) | of_calls,
         literals=frozenset(word for word in words if any(map(str.isalnum, word))),
     )
 
