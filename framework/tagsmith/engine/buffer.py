@@ -68,6 +68,8 @@ class Buffer:
 
     def match(self, scanner: Scanner, pos: int) -> Found | None:
         """As `find`, but only where the literal starts at `pos`."""
+        if self.text[pos : pos + 1] not in scanner.first_chars:
+            return None
         found = scanner.match(self.text, pos, final=self.final)
         if found is None or self._real(found):
             return found

@@ -67,6 +67,8 @@ class CallSink:
     spans: SpanMap | None = None
     out: list[Event] = field(default_factory=list)
     call: OpenCall | None = None
+    quiet: bool = False
+    """Whether `take` has nothing to do: the call is shown as one, and nobody maps its text."""
     count: int = 0
     _ids: set[str] = field(default_factory=set)
     _next_id: int = 0
@@ -86,6 +88,7 @@ class CallSink:
     def begin(self, at: int, *, id_known: bool) -> None:
         """A call begins at offset `at`; `id_known` where its layout writes no id."""
         self.call = OpenCall(at, id_known=id_known)
+        self.quiet = False
         self._ends_in_text = False
         self._pending = []
 
@@ -301,6 +304,7 @@ class CallSink:
             self._drop_raw(call)
             return
         call.raw.clear()
+        self.quiet = self.spans is None
         self._emit(ToolCallStart(self.count, self._id(call), call.name))
         if call.fragments:
             self._emit(ToolCallDelta(self.count, "".join(call.fragments)))

@@ -156,7 +156,8 @@ class JsonCalls:
         elif part is Part.BETWEEN:
             sink.between(text, at)
         else:
-            sink.take(text, at, _KINDS.get(part, SpanKind.CALL))
+            if not sink.quiet:
+                sink.take(text, at, _KINDS.get(part, SpanKind.CALL))
             if part is Part.ARGUMENTS and self._value.nested:
                 sink.argument_text(text)
             elif part is not Part.STRUCTURE and part is not Part.OTHER:

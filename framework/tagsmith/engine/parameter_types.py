@@ -51,6 +51,8 @@ _ABOUT: dict[JsonType, tuple[str, ...]] = {
 _COMBINED = ("allOf", "anyOf", "oneOf")
 _LEADING_ON = frozenset({"$ref", *_COMBINED})
 _MORE_WORDS = _LEADING_ON | {"enum", "const"}
+_COMBINING = frozenset(("enum", "const", "$ref", "allOf", "anyOf", "oneOf", "nullable"))
+"""What may say more of a type than `type` does."""
 _NOTHING: Types = frozenset()
 
 _LONGEST_MATCHED = 200
@@ -151,6 +153,8 @@ class _Reader:
             return _NOTHING
         if not isinstance(schema, dict) or depth > _DEEPEST:
             return None
+        if _COMBINING.isdisjoint(schema) and (declared := _declared(schema.get("type"))):
+            return declared
         if id(schema) not in self._known:
             self._known[id(schema)] = _NOTHING
             self._known[id(schema)] = self._read(schema, depth + 1)

@@ -401,7 +401,7 @@ class TaggedArguments:
         return self._buffer.match(scanner, pos) or (pos, pos, None)
 
     def _take(self, pos: int, end: int, kind: SpanKind) -> None:
-        if end > pos:
+        if end > pos and not self._sink.quiet:
             self._sink.take(self._buffer.text[pos:end], self._buffer.base + pos, kind)
 
 

@@ -323,7 +323,7 @@ class TemplateCalls:
             self._take(pos, end, SpanKind.CALL)
 
     def _take(self, pos: int, end: int, kind: SpanKind) -> None:
-        if end > pos:
+        if end > pos and not self._sink.quiet:
             self._sink.take(self._buffer.text[pos:end], self._buffer.base + pos, kind)
 
 
