@@ -9,6 +9,7 @@ from functools import lru_cache
 from tagsmith.engine.runs import none_of, run_beside
 
 BLANK = " \t\n\r"
+_STRING = r'"(?:[^"\\]++|\\[\s\S])*+"'
 BETWEEN = BLANK + ",;[]"
 IN_STRING = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
@@ -40,7 +41,7 @@ def runs_beside(first_chars: frozenset[str]) -> Runs:
         to_close=run_beside(f"[{re.escape(BETWEEN.replace(']', ''))}]", first_chars),
         blank=run_beside(f"[{BLANK}]", first_chars),
         scalar=run_beside("[-+.0-9A-Za-z_]", first_chars),
-        nested=run_beside(none_of('"{}[]'), first_chars),
+        nested=run_beside("(?:" + none_of('"{}[]') + f"|{_STRING})", first_chars),
         to_brace=run_beside(none_of("{"), first_chars),
         to_any_brace=run_beside(none_of("{}"), first_chars),
         to_quote=run_beside(none_of('"'), first_chars),

@@ -60,11 +60,11 @@ class JsonValue:
         if self.in_string:
             return self._string(text, pos)
         char = text[pos]
-        if char == '"' and self._kind is not _Kind.SCALAR:
-            self.in_string = True
-            return pos + 1
         if self._kind is _Kind.NESTED:
             return self._nested(text, pos, char, runs)
+        if char == '"' and self._kind is _Kind.STRING:
+            self.in_string = True
+            return pos + 1
         match = runs.scalar.match(text, pos)
         self.done = match is None
         return pos if match is None else match.end()
@@ -89,7 +89,10 @@ class JsonValue:
             self._depth += 1
             return pos + 1
         if char not in "}]":
-            return run_end(runs.nested, text, pos)
+            # Whole strings go with what stands between them; the start of one is read on its own.
+            end = run_end(runs.nested, text, pos)
+            self.in_string = end == pos
+            return max(end, pos + 1)
         self._depth -= 1
         self.done = self._depth == 0
         return pos + 1
