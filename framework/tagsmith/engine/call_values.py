@@ -70,7 +70,7 @@ def arguments_problem(text: str) -> str | None:
     'not JSON (Expecting value at character 6)'
     """
     try:
-        value: Any = _DECODER.decode(text)
+        value: Any = STRICT_DECODER.decode(text)
     except json.JSONDecodeError as error:
         return f"not JSON ({error.msg} at character {error.pos})"
     except ValueError as error:
@@ -90,4 +90,4 @@ def _refuse(constant: str) -> NoReturn:
 
 
 # Numbers stay text: converting them costs time and refuses very long ones.
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse)
+STRICT_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse)

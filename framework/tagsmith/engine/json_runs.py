@@ -10,6 +10,10 @@ from tagsmith.engine.runs import none_of, run_beside
 
 BLANK = " \t\n\r"
 _STRING = r'"(?:[^"\\]++|\\[\s\S])*+"'
+BLANKS = re.compile(f"[{BLANK}]+")
+MAX_BLANKS = 64
+"""How many blanks may stand before what says what stood before them."""
+FEW_BLANKS = re.compile(f"[{BLANK}]{{0,{MAX_BLANKS}}}")
 BETWEEN = BLANK + ",;[]"
 IN_STRING = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 

@@ -5,17 +5,15 @@ The JSON text is built as `json.dumps(ensure_ascii=False)` builds it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from enum import Enum, auto
 
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.dialects import Dialect, Escapes, StringForm, json_inside
-from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.json_runs import BLANK, FEW_BLANKS
 from tagsmith.engine.runs import none_of, run_beside, run_end
 from tagsmith.engine.scanner import Found, Scanner, build_scanner
 
-_FEW_BLANKS = re.compile(f"[{BLANK}]{{0,64}}")
 _AFTER_RAW = ",}]:"
 _AFTER_VALUE = _AFTER_RAW + ")"
 NO_MARKERS = build_scanner(())
@@ -170,7 +168,7 @@ class LiteralReader:
 
         Models write the quote's token where they mean a quote inside the string, too.
         """
-        blanks = _FEW_BLANKS.match(self._text, end)
+        blanks = FEW_BLANKS.match(self._text, end)
         after = end if blanks is None else blanks.end()
         if after == len(self._text):
             self._undecided = not self._buffer.final

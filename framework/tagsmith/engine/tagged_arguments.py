@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
@@ -12,7 +11,7 @@ from tagsmith.engine.arguments import Ended
 from tagsmith.engine.base import Context
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.calls import CallSink
-from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.json_runs import BLANKS, FEW_BLANKS
 from tagsmith.engine.names import Name
 from tagsmith.engine.parameter_types import ToolParameters
 from tagsmith.engine.scanner import Scanner
@@ -20,7 +19,7 @@ from tagsmith.engine.spans import SpanKind
 from tagsmith.engine.tagged_layout import TaggedLayout, compile_tagged
 from tagsmith.engine.tagged_values import ValueText, Written, ends_run
 from tagsmith.engine.templates import Hole, Place
-from tagsmith.engine.value_ends import FEW_BLANKS, ValueEnds, Verdict
+from tagsmith.engine.value_ends import ValueEnds, Verdict
 from tagsmith.events import DiagnosticCode
 from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import (
@@ -30,7 +29,6 @@ from tagsmith.spec.policies import (
 )
 from tagsmith.wording import shortened
 
-_BLANKS = re.compile(f"[{BLANK}]+")
 _BRACKETS = {ValueForm.MAPPING: "{}", ValueForm.LIST: "[]"}
 
 
@@ -153,7 +151,7 @@ class TaggedArguments:
                 self._close_frame()
             self._ended = Ended.WHOLE
             return pos, False
-        blanks = _BLANKS.match(text, pos)
+        blanks = BLANKS.match(text, pos)
         if blanks is not None:
             self._take(pos, blanks.end(), SpanKind.CALL)
             return blanks.end(), True
@@ -195,7 +193,7 @@ class TaggedArguments:
             self._at = _At.HOLE
             self._token.clear()
             return pos, True
-        blanks = _BLANKS.match(self._buffer.text, pos)
+        blanks = BLANKS.match(self._buffer.text, pos)
         if blanks is not None:
             self._take(pos, blanks.end(), SpanKind.CALL)
             return blanks.end(), True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from enum import IntEnum, auto
 
@@ -10,7 +9,7 @@ from tagsmith.engine.arguments import Ended
 from tagsmith.engine.base import Context
 from tagsmith.engine.buffer import Buffer
 from tagsmith.engine.calls import CallSink
-from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.json_runs import BLANKS
 from tagsmith.engine.names import Name
 from tagsmith.engine.reader import OVER, Opened, Stop
 from tagsmith.engine.scanner import Scanner
@@ -19,7 +18,6 @@ from tagsmith.engine.template_layout import TemplateLayout
 from tagsmith.engine.templates import Hole, Place
 from tagsmith.events import DiagnosticCode
 
-_BLANKS = re.compile(f"[{BLANK}]+")
 _KINDS = {Hole.NAME: SpanKind.CALL_NAME, Hole.ID: SpanKind.CALL_ID}
 
 
@@ -145,7 +143,7 @@ class TemplateCalls:
 
         Returns the end of it, or where a region ends that no marker closes.
         """
-        blanks = _BLANKS.match(self._buffer.text, pos, end)
+        blanks = BLANKS.match(self._buffer.text, pos, end)
         if blanks is not None and not self._saw_text:
             self._sink.between(blanks.group(), self._buffer.base + pos)
             pos = blanks.end()
@@ -194,7 +192,7 @@ class TemplateCalls:
         if literal in place.words:
             self._take_word(literal or "", pos, end)
             return self._arrive(place.words[literal or ""], end)
-        blanks = _BLANKS.match(text, pos) if literal is None else None
+        blanks = BLANKS.match(text, pos) if literal is None else None
         if blanks is not None:
             self._take(pos, blanks.end(), SpanKind.CALL)
             return blanks.end(), True

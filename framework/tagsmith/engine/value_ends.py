@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from tagsmith.engine.buffer import Buffer
-from tagsmith.engine.json_runs import BLANK
+from tagsmith.engine.json_runs import FEW_BLANKS
 from tagsmith.engine.names import Name
 from tagsmith.engine.scanner import Found, Scanner, scanner_of
 from tagsmith.engine.tagged_layout import TaggedLayout
 from tagsmith.engine.templates import Hole, Place
-
-MAX_BLANKS = 64
-"""How many blanks may stand between a value's closer and what makes it one."""
-
-FEW_BLANKS = re.compile(f"[{BLANK}]{{0,{MAX_BLANKS}}}")
 
 
 class Verdict(Enum):

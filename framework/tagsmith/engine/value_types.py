@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
-from typing import NoReturn
 
+from tagsmith.engine.call_values import STRICT_DECODER
 from tagsmith.engine.json_runs import BLANK
 
 LONGEST_NUMBER = 400
@@ -202,7 +202,7 @@ def _is_json(bare: str) -> bool:
     Where it is nested deeper than the interpreter's own reader goes, its brackets decide.
     """
     try:
-        _DECODER.decode(bare)
+        STRICT_DECODER.decode(bare)
     except ValueError:
         return False
     except RecursionError:
@@ -244,10 +244,4 @@ def _other_notation(
     return converted
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a JSON value")
-
-
-# Numbers stay text: converting them costs time and refuses very long ones.
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse)
 _encode = json.JSONEncoder(ensure_ascii=False).encode
