@@ -1,5 +1,6 @@
 # make demo        parse a real output, streaming        make test    every check but the slow ones
 # make test-heavy  packaging, in fresh environments      make lint    style, types, family files
+# make test-nightly  many samples of every structural tag
 # make clean       remove what these made
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 unexport TAGSMITH_FAMILIES PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-heavy lint clean
+.PHONY: help demo test test-heavy test-nightly lint clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -25,6 +26,9 @@ test: lint
 
 test-heavy: $(DEV)/.installed
 	$(BIN)/python -m pytest -m heavy
+
+test-nightly: $(DEV)/.installed
+	$(BIN)/python -m pytest -m nightly --numprocesses auto
 
 lint: $(DEV)/.installed
 	$(BIN)/ruff check --quiet

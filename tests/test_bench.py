@@ -8,21 +8,24 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 
 import tagsmith
-from tagsmith.bench import contenders, measure
+from tagsmith.bench import contenders, measure, tags
 from tagsmith.bench import report as reporting
-from tagsmith.bench.contenders import VllmNames, melody_text
+from tagsmith.bench.contenders import NotMeasuredError, VllmNames, melody_text
 from tagsmith.bench.measure import Task, measure_memory
 from tagsmith.bench.report import QUICK, Report, run
+from tagsmith.bench.tags import measure_tags, vllm_converter
 from tagsmith.bench.workload import (
     CHARACTERS_PER_TOKEN,
     TOOLS,
     Parts,
     WorkloadError,
     is_meant,
+    nested_tools,
     parts_of,
     prose,
     write,
@@ -35,6 +38,13 @@ from tagsmith.testing.writing import WritingError
 FAMILY = "cohere-command-a"
 FAMILIES = [found.spec.id for found in tagsmith.load_registry().families()]
 NAMES = VllmNames("a", "b")
+NESTED = nested_tools(3)
+TAG_FIGURES = [
+    "tag, new schemas",
+    "tag, known schemas",
+    "tag, equal request",
+    "its text, equal request",
+]
 VLLM_MODULES = ("vllm.entrypoints.openai.chat_completion.protocol", "vllm.parser.parser_manager")
 
 
@@ -53,7 +63,7 @@ def test_json_has_every_figure() -> None:
     assert found["family"] == FAMILY
     assert found["rounds"] == 1
     assert set(found["machine"]) == {"cpu", "cores", "system"}
-    assert set(found["versions"]) == {"python", "tagsmith", "cohere-melody", "vllm"}
+    assert set(found["versions"]) == {"python", "tagsmith", "cohere-melody", "vllm", "xgrammar"}
     assert {figure["name"]: figure["unit"] for figure in found["figures"]} == {
         "floor": "µs/delta",
         "cohere-melody": "µs/delta",
@@ -73,6 +83,10 @@ def test_json_has_every_figure() -> None:
     assert set(found["memory"]) == {"answer", "peak_above_answer", "resident_growth"}
     assert found["workload"]["reasoning_tokens"] == 1500
     assert found["not_measured"] == {}
+    assert found["tags"]["tools"] == QUICK.tools
+    assert [figure["name"] for figure in found["tags"]["building"]] == TAG_FIGURES
+    assert [figure["name"] for figure in found["tags"]["compiling"]] == ["tag, compiled"]
+    assert set(found["tags"]["sizes"]) == {"tag"}
 
 
 def test_text_has_a_table() -> None:
@@ -80,11 +94,13 @@ def test_text_has_a_table() -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == f"{FAMILY}, rounds: 2"
-    [head] = [line for line in lines if line.startswith("MEASURED")]
+    head, _ = [line for line in lines if line.startswith("MEASURED")]
     assert head.split("  ")[-1] == "X COHERE-MELODY"
     for name in ("floor", "cohere-melody", "events", "chunks", "parse at once"):
         assert any(line.startswith(name) for line in lines)
-    assert lines[-1].startswith("streaming an answer of 0.0")
+    assert any(line.startswith("streaming an answer of 0.0") for line in lines)
+    assert any(line.startswith("structural tags of 3 tools, tag ") for line in lines)
+    assert lines[-1].startswith("tag, compiled")
 
 
 @pytest.mark.parametrize("given", ["qwen3", "qwen3,", ""])
@@ -265,3 +281,70 @@ def test_what_is_not_measured_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     done = bench("--family", FAMILY)
     assert done.stdout.splitlines()[-1] == "vllm is not measured: not installed"
     assert contenders.VLLM in report.versions
+
+
+def leaves(schema: dict[str, Any]) -> int:
+    inside = [*schema.get("properties", {}).values(), *filter(None, [schema.get("items")])]
+    return sum(map(leaves, inside)) if inside else 1
+
+
+def test_the_tools_of_a_tag_have_twelve_nested_properties_each() -> None:
+    tools, others = nested_tools(55), nested_tools(55, serial=1)
+    schemas = [tool["function"]["parameters"] for tool in tools]
+    assert len({tool["function"]["name"] for tool in tools}) == len(tools) == 55
+    assert {leaves(schema) for schema in schemas} == {12}
+    assert all(len(schema["properties"]) == 4 for schema in schemas)
+    for schema, tool in zip(schemas, others, strict=True):
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert tool["function"]["parameters"] != schema
+
+
+def test_a_family_without_calls_has_no_tag_to_measure() -> None:
+    reasons: dict[str, str] = {}
+    assert measure_tags(changed(tool_calls=None), NESTED, 1, reasons) is None
+    assert "writes no tool calls" in reasons["structural tag"]
+
+
+def test_without_xgrammar_a_tag_is_built_and_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xgrammar", None)
+    reasons: dict[str, str] = {}
+    found = measure_tags(tagsmith.get_family(FAMILY), NESTED, 1, reasons)
+    assert found is not None
+    assert [figure.name for figure in found.building] == TAG_FIGURES
+    assert found.compiling == []
+    assert reasons["compiling a tag"].startswith("xgrammar is not installed")
+
+
+def convert_to(monkeypatch: pytest.MonkeyPatch, made: Any) -> list[str]:
+    """Put a converter in the place of vLLM's; the architectures that it is asked for."""
+    asked: list[str] = []
+
+    def convert(*, tools: Any, model_architecture: str) -> Any:
+        asked.append(model_architecture)
+        return json.dumps(made) if made else None
+
+    module = SimpleNamespace(convert_schema_to_structural_tags=convert)
+    monkeypatch.setattr(tags, "import_module", lambda name: module)
+    return asked
+
+
+def test_vllms_tag_of_the_same_tools_is_measured_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    family = tagsmith.get_family(FAMILY)
+    asked = convert_to(monkeypatch, family.structural_tag())
+    converter = vllm_converter(family, NESTED)
+    assert set(asked) == set(family.spec.match.architectures)
+    monkeypatch.undo()
+    found = measure_tags(family, NESTED, 1, {}, converter)
+    assert found is not None
+    assert set(found.sizes) == {"tag", "vllm"}
+    for figures in (found.building, found.compiling):
+        assert {name for figure in figures for name in figure.against} == {"vllm"}
+
+
+def test_where_vllm_has_no_converter_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    convert_to(monkeypatch, None)
+    with pytest.raises(NotMeasuredError, match="no converter for"):
+        vllm_converter(tagsmith.get_family(FAMILY), NESTED)
+    monkeypatch.setattr(tags, "import_module", lambda name: SimpleNamespace())
+    with pytest.raises(NotMeasuredError, match="AttributeError"):
+        vllm_converter(tagsmith.get_family(FAMILY), NESTED)

@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from tagsmith.errors import RequestError
 from tagsmith.grammar import build_structural_tag, list_limitations
@@ -16,6 +16,7 @@ from tagsmith.grammar.patterns import pattern_problem
 from tagsmith.request import (
     MAX_NESTING,
     ReasoningMode,
+    Strictness,
     ToolChoice,
     ToolChoiceMode,
     Unenforceable,
@@ -23,6 +24,7 @@ from tagsmith.request import (
     read_tool_choice,
     read_tools,
 )
+from tagsmith.request.vocabulary import walk
 from tagsmith.spec.models import FamilySpec
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -49,6 +51,27 @@ class FunctionTool(BaseModel):
     function: Function
 
 
+class FlatTool(Function):
+    type: str | None = "function"
+
+
+class AllowedTools(BaseModel):
+    type: str = "allowed_tools"
+    mode: str = "auto"
+    tools: list[FlatTool]
+
+
+class NamedSchema(BaseModel):
+    name: str = "a"
+    schema_: dict[str, Any] = Field(alias="schema")
+    strict: bool | None = None
+
+
+class SchemaFormat(BaseModel):
+    type: str = "json_schema"
+    json_schema: NamedSchema
+
+
 @pytest.mark.parametrize(
     "tools",
     [
@@ -59,6 +82,10 @@ class FunctionTool(BaseModel):
         [{"name": "f", "inputSchema": CITY}],
         [FunctionTool(function=Function(name="f", parameters=CITY))],
         [{"type": "function", "function": Function(name="f", parameters=CITY)}],
+        [FlatTool(name="f", parameters=CITY)],
+        [FlatTool(type=None, name="f", parameters=CITY)],
+        [{"type": "custom", "name": "f", "input_schema": CITY}],
+        [{"type": "function", "name": "f", "parameters": CITY, "strict": None, "description": ""}],
         json.dumps([F]),
         (F,),
     ],
@@ -73,6 +100,26 @@ def test_tools_not_given_are_not_the_same_as_none_at_all() -> None:
     assert read_tools([]) == ()
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "web_search",
+        "web_search_preview",
+        "file_search",
+        "code_interpreter",
+        "mcp",
+        "custom",
+        "x" * 99,
+    ],
+)
+def test_tools_that_are_no_functions_are_refused_by_type(kind: str) -> None:
+    for tool in ({"type": kind}, {"type": kind, "name": "f"}, {"type": kind, kind: {"name": "f"}}):
+        with pytest.raises(RequestError, match=f"tool 1 is of type '{kind[:60]}") as caught:
+            read_tools([F, tool])
+        assert caught.value.field == "tools"
+        assert len(str(caught.value)) < 200
+
+
 @pytest.mark.parametrize("inner", [True, False])
 @pytest.mark.parametrize("strict", [True, False, None])
 def test_strict_stands_in_the_function_or_beside_it(strict: bool | None, inner: bool) -> None:
@@ -81,6 +128,30 @@ def test_strict_stands_in_the_function_or_beside_it(strict: bool | None, inner: 
     [read] = read_tools([tool]) or ()
     assert read.strict is strict
     assert read_request(tools=[tool]).tools[0].strict is (strict is not False)
+    assert read_request(tools=[tool], strict=Strictness.PER_TOOL) == read_request(tools=[tool])
+
+
+def test_a_strict_that_says_nothing_does_not_hide_one_that_does() -> None:
+    tool = {"type": "function", "function": Function(name="f"), "strict": False}
+    assert (read_tools([tool]) or ())[0].strict is False
+
+
+@pytest.mark.parametrize("strict", [True, False, None])
+def test_the_floor_holds_every_tool_to_its_schema(strict: bool | None) -> None:
+    floor = read_request(tools=[F | {"strict": strict}], strict="all")
+    assert floor.tools[0].strict is True
+    # Two requests that ask the same are equal, however they were put.
+    assert floor == read_request(tools=[F | {"strict": True}])
+
+
+def test_the_floor_holds_a_tool_to_what_no_grammar_can() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
+    loose = {"name": "f", "parameters": schema, "strict": False}
+    assert list_limitations(JSON_FAMILY, read_request(tools=[loose])) == ()
+    [line] = list_limitations(
+        JSON_FAMILY, read_request(tools=[loose], strict="all", unenforceable="report")
+    )
+    assert "uniqueItems" in line
 
 
 REQUIRED, AUTO, NONE = ToolChoiceMode.REQUIRED, ToolChoiceMode.AUTO, ToolChoiceMode.NONE
@@ -101,6 +172,15 @@ REQUIRED, AUTO, NONE = ToolChoiceMode.REQUIRED, ToolChoiceMode.AUTO, ToolChoiceM
         ({"type": "function", "function": {"name": "f"}}, REQUIRED, ("f",)),
         ({"type": "function", "name": "f"}, REQUIRED, ("f",)),
         ({"type": "tool", "name": "f"}, REQUIRED, ("f",)),
+        (FlatTool(name="f"), REQUIRED, ("f",)),
+        ({"type": "none"}, NONE, None),
+        ({"type": "required"}, REQUIRED, None),
+        ("NONE", NONE, None),
+        ("AUTO", AUTO, None),
+        (AllowedTools(tools=[FlatTool(name="g"), FlatTool(name="f")]), AUTO, ("g", "f")),
+        ({"type": "allowed_tools", "mode": "required", "tools": [F]}, REQUIRED, ("f",)),
+        ({"type": "allowed_tools", "tools": [{"type": "function", "name": "g"}]}, AUTO, ("g",)),
+        ({"type": "allowed_tools", "allowed_tools": AllowedTools(tools=[])}, AUTO, ()),
         (FunctionTool(function=Function(name="f")), REQUIRED, ("f",)),
         ({"type": "allowed_tools", "mode": "auto", "tools": [F, F]}, AUTO, ("f",)),
         (
@@ -142,6 +222,13 @@ ANY_OBJECT = {"type": "object"}
         ({"type": "json_schema", "json_schema": {"name": "a", "schema": {}, "strict": True}}, {}),
         ({"type": "json_schema", "name": "a", "schema": CITY, "strict": True}, CITY),
         ({"type": "json_schema", "schema": True}, True),
+        (SchemaFormat(json_schema=NamedSchema(schema=CITY)), CITY),
+        ({"type": "json_schema", "json_schema": NamedSchema(schema=CITY)}, CITY),
+        ({"type": "json_object", "json_schema": None, "schema": None}, ANY_OBJECT),
+        (
+            {"type": "json_schema", "json_schema": {"name": "a", "schema": CITY}, "schema": None},
+            CITY,
+        ),
         ({"type": "json_schema", "json_schema": CITY}, CITY),
         (json.dumps({"type": "json_schema", "json_schema": CITY}), CITY),
     ],
@@ -214,7 +301,18 @@ def parameters(schema: Any) -> dict[str, Any]:
         ({"tools": [F, {}]}, "tools", "tool 1 has no name"),
         ({"tools": [{"name": ""}]}, "tools", "tool 0 has no name"),
         ({"tools": [{"name": 5}]}, "tools", "tool 0 has no name"),
-        ({"tools": [{"type": "web_search"}]}, "tools", "tool 0 has no name"),
+        ({"tools": [{"type": "function"}]}, "tools", "tool 0 has no name"),
+        ({"tools": [{"function": {}}]}, "tools", "tool 0 has no name"),
+        ({"tools": [{"type": "custom", "custom": {"name": "f"}}]}, "tools", "is no function"),
+        ({"tools": [{"type": ["function"], "name": "f"}]}, "tools", "of type ['function'], which"),
+        ({"tools": [FunctionTool]}, "tools", "expected an object as tool 0, not ModelMetaclass"),
+        ({"tools": "null"}, "tools", "expected a list of tools, not NoneType"),
+        ({"tools": json.dumps({"name": "f"})}, "tools", "expected a list of tools, not dict"),
+        (
+            {"tools": [F, {"type": "function", "function": {"name": "f"}}]},
+            "tools",
+            "two tools are named 'f'; give each its own name",
+        ),
         ({"tools": [{"type": "function", "function": "f"}]}, "tools", "expected an object"),
         ({"tools": [{"name": "\ud800"}]}, "tools", "no valid Unicode"),
         ({"tools": [F, F]}, "tools", "two tools are named 'f'"),
@@ -259,6 +357,31 @@ def parameters(schema: Any) -> dict[str, Any]:
             "no tool is named 'h'",
         ),
         ({"tool_choice": {"type": "allowed_tools"}}, "tool_choice", "tools is no list"),
+        ({"tool_choice": {"type": "web_search"}}, "tool_choice", "unknown value 'web_search'"),
+        ({"tool_choice": {"type": "custom", "name": "f"}}, "tool_choice", "unknown value 'custom'"),
+        ({"tool_choice": {"type": "mcp", "name": "f"}}, "tool_choice", "unknown value 'mcp'"),
+        (
+            {
+                "tools": TOOLS,
+                "tool_choice": {"type": "allowed_tools", "tools": [{"type": "mcp"}]},
+            },
+            "tool_choice",
+            "without its name",
+        ),
+        (
+            {
+                "tools": [{"name": f"{'long' * 20}\n{number}"} for number in range(500)],
+                "tool_choice": {"type": "function", "name": "h"},
+            },
+            "tool_choice",
+            "no tool is named 'h'; the tools are: longlong",
+        ),
+        ({"tool_choice": "any"}, "tool_choice", "there is no tool to call"),
+        (
+            {"tools": [], "tool_choice": {"type": "function", "name": "f"}},
+            "tool_choice",
+            "no tool is named 'f'; the tools are: none",
+        ),
         (
             {"tool_choice": {"type": "allowed_tools", "mode": "none", "tools": []}},
             "tool_choice",
@@ -277,6 +400,13 @@ def parameters(schema: Any) -> dict[str, Any]:
         ({"response_format": "json"}, "response_format", "no JSON"),
         ({"response_format": []}, "response_format", "expected an object"),
         ({"response_format": {"type": "xml"}}, "response_format", "unknown type 'xml'; allowed"),
+        ({"response_format": CITY}, "response_format", "unknown type 'object'; allowed"),
+        ({"response_format": FunctionTool}, "response_format", "expected an object with a type"),
+        (
+            {"response_format": {"type": "json_schema", "schema": nested(MAX_NESTING + 1)}},
+            "response_format",
+            "deeper than 64",
+        ),
         ({"response_format": {"type": "json_schema"}}, "response_format", "holds no schema"),
         (
             {"response_format": {"type": "json_schema", "json_schema": {"name": "a"}}},
@@ -289,6 +419,9 @@ def parameters(schema: Any) -> dict[str, Any]:
             "schema.type: 'x' is not allowed",
         ),
         ({"parallel_tool_calls": "no"}, "parallel_tool_calls", "allowed: true, false"),
+        ({"parallel_tool_calls": 1}, "parallel_tool_calls", "allowed: true, false"),
+        ({"strict": True}, "strict", "unknown value True; allowed: per-tool, all"),
+        ({"strict": "none"}, "strict", "unknown value 'none'; allowed: per-tool, all"),
         ({"reasoning": "x" * 100_000}, "reasoning", f"'{'x' * 76}...; allowed"),
         ({"reasoning": "deep"}, "reasoning", "allowed: gated, enabled, auto, disabled"),
         ({"unenforceable": "ignore"}, "unenforceable", "allowed: error, report"),
@@ -394,13 +527,14 @@ def test_what_no_grammar_holds_is_an_error_or_a_report(schema: Any, place: str) 
     reported = read_request(**asked, unenforceable="report")
     assert build_structural_tag(JSON_FAMILY, reported)["type"] == "structural_tag"
     assert any(
-        line.startswith(f"response_format: {place}: ") for line in list_limitations(reported)
+        line.startswith(f"response_format: {place}: ")
+        for line in list_limitations(JSON_FAMILY, reported)
     )
 
 
 @pytest.mark.parametrize("schema", HELD, ids=lambda value: json.dumps(value)[:60])
 def test_what_a_grammar_holds_is_no_limit(schema: Any) -> None:
-    assert list(find_limits(schema)) == []
+    assert list(find_limits(walk(schema))) == []
 
 
 UNSATISFIABLE: list[tuple[Any, str]] = [

@@ -23,6 +23,7 @@ TOOLS = [
     },
     {"name": "now"},
 ]
+LOOSE = [TOOLS[0] | {"strict": False}]
 GOOD = '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "now", "parameters": {}}]<|END_ACTION|>'
 
 STOPS = GOOD.index("now") + 1
@@ -32,6 +33,7 @@ STOPS = GOOD.index("now") + 1
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write("tools.json", TOOLS)
+    write("loose.json", LOOSE)
     Path("good.txt").write_text(GOOD)
     Path("bad.txt").write_text(GOOD.replace("now", "new"))
     Path("short.txt").write_text(GOOD[:-1])
@@ -68,6 +70,8 @@ class TestPrinting:
                 },
             ),
             (["--reasoning", "auto"], {"reasoning": "auto"}),
+            (["--tools", "loose.json"], {"tools": LOOSE}),
+            (["--tools", "loose.json", "--strict", "all"], {"tools": LOOSE, "strict": "all"}),
         ],
     )
     def test_it_prints_what_the_library_builds(
@@ -105,6 +109,7 @@ class TestPrinting:
             (["--tools", "tools.json", "--tool-choice", "later"], "no tool is named 'later'"),
             (["--tool-choice", "required"], "there is no tool to call"),
             (["--reasoning", "deep"], "--reasoning"),
+            (["--strict", "true"], "--strict"),
             (["--parallel-tool-calls", "maybe"], "--parallel-tool-calls"),
         ],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tagsmith.engine.base import Context, Engine
 from tagsmith.engine.layouts import ENCODINGS, Encodings
@@ -18,12 +18,24 @@ from tagsmith.errors import RequestError, require_text
 from tagsmith.message import Message
 from tagsmith.parser import Parser
 from tagsmith.reasoning_gate import build_reasoning_gate
-from tagsmith.request import ToolChoiceMode, read_request, read_tool_choice, read_tools
+from tagsmith.request import (
+    MarkerForm,
+    Request,
+    Tool,
+    ToolChoiceMode,
+    read_request,
+    read_tool_choice,
+    read_tools,
+)
+from tagsmith.request.plain import named
 from tagsmith.sources import SourceMap, build_source_map, read_source_map
 from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import EngineName
 from tagsmith.tokenizers import Tokenizer, check_tokenizer, marker_ids
 from tagsmith.wording import shortened
+
+if TYPE_CHECKING:
+    from tagsmith.grammar import StructuralTag
 
 MAX_STOPS = 64
 """How many stop strings a request may give."""
@@ -154,29 +166,70 @@ class Family:
         tool_choice: Any = None,
         response_format: Any = None,
         parallel_tool_calls: bool | None = None,
+        strict: str = "per-tool",
         reasoning: str = "gated",
         unenforceable: str = "error",
+        markers: str = "text",
+        tokenizer: Any = None,
+        validate: bool = False,
     ) -> dict[str, Any]:
         """The structural tag that holds a model to this family's format and the request.
 
         Parameters: `tools`, `tool_choice`, `response_format` and `parallel_tool_calls` as in a
-        chat request. `reasoning` says what the grammar sees of it: `gated` (the server switches
-        the grammar on after it), `enabled` (the prompt opened it), `auto` (a block or none) or
-        `disabled`. `unenforceable` is `error`, or `report` to go without what no grammar holds.
+        chat request. `strict` is `per-tool`, or `all` to hold tools that say `strict: false` too.
+        `reasoning` says what the grammar sees of it: `gated` (the server switches the grammar on
+        after it), `enabled` (the prompt opened it), `auto` (a block or none) or `disabled`.
+        `unenforceable` is `error`, or `report` to go without what no grammar holds. `markers`,
+        `tokenizer` and `validate` as in `shared_structural_tag`.
 
-        Raises `RequestError` for a request that cannot be served, or not be enforced.
+        Raises `RequestError` for a request that cannot be served, or not be enforced, and
+        `MissingDependencyError` where `validate` finds no xgrammar.
         """
-        from tagsmith.grammar import build_structural_tag
-
         request = read_request(
             tools=tools,
             tool_choice=tool_choice,
             response_format=response_format,
             parallel_tool_calls=parallel_tool_calls,
+            strict=strict,
             reasoning=reasoning,
             unenforceable=unenforceable,
         )
-        return build_structural_tag(self.spec, request)
+        return self.shared_structural_tag(
+            request, markers=markers, tokenizer=tokenizer, validate=validate
+        ).to_dict()
+
+    def shared_structural_tag(
+        self,
+        request: Request,
+        *,
+        markers: str = "text",
+        tokenizer: Any = None,
+        validate: bool = False,
+    ) -> StructuralTag:
+        """The structural tag of a request that is read already, immutable and shared by all equal
+        requests: as JSON text, with what it does not hold.
+
+        Parameters: `request` from `tagsmith.request.read_request`. `markers` is `text`, or
+        `tokens` to take the family's markers for tokens of their own, those of `tokenizer`.
+        `validate` compiles the tag in xgrammar too.
+
+        >>> import tagsmith
+        >>> from tagsmith.request import read_request
+        >>> tag = tagsmith.get_family("cohere-command-r").shared_structural_tag(read_request())
+        >>> tag.text[:25], tag.limitations
+        ('{"type":"structural_tag",', ())
+        """
+        from tagsmith.grammar import shared_structural_tag, validate_structural_tag
+
+        tokens = None
+        if named(MarkerForm, markers, "markers") is MarkerForm.TOKENS:
+            if tokenizer is None:
+                raise RequestError("tokenizer", 'markers="tokens" asks for the model\'s tokenizer')
+            tokens = frozenset(marker_ids(tokenizer, self.markers).values())
+        tag = shared_structural_tag(self.spec, request, tokens)
+        if validate:
+            validate_structural_tag(tag, self.markers)
+        return tag
 
     def is_reasoning_end(self, token_ids: Sequence[int], tokenizer: Any) -> bool:
         """Whether these ids end past the reasoning of their last turn.
@@ -202,7 +255,7 @@ class Family:
         known = read_tools(tools)
         choice = read_tool_choice(tool_choice, known)
         return Context(
-            parameters=None if known is None else {tool.name: tool.parameters for tool in known},
+            parameters=None if known is None else {tool.name: _parameters(tool) for tool in known},
             calls_allowed=choice.mode is not ToolChoiceMode.NONE,
             prompt_tail=self._prompt_tail(prompt),
             sources=self._sources(documents, messages, source_map),
@@ -239,6 +292,14 @@ class Family:
         if chosen == EngineName.MELODY:
             return MelodyEngine(self._native, context, token_markers=token_markers)
         raise RequestError("engine", f"unknown engine {name!r}; use native or melody")
+
+
+def _parameters(tool: Tool) -> Any:
+    """The schema that arguments are read by. Where a tool is not strict, more may be given."""
+    schema = tool.parameters
+    if tool.strict is False and isinstance(schema, Mapping):
+        return {**schema, "additionalProperties": schema.get("additionalProperties") or True}
+    return schema
 
 
 def _stop_strings(stop: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -28,7 +28,8 @@ from tagsmith.bench.measure import (
     microseconds,
     milliseconds,
 )
-from tagsmith.bench.workload import TOOLS, Workload, parts_of, write
+from tagsmith.bench.tags import TagFigures, measure_tags, vllm_converter
+from tagsmith.bench.workload import TOOLS, Workload, nested_tools, parts_of, write
 from tagsmith.chat_chunks import ChatChunks
 from tagsmith.family import Family
 
@@ -40,14 +41,15 @@ ARGUMENT_TOKENS = 200
 @dataclass(frozen=True, slots=True)
 class Profile:
     """How much is measured: rounds, argument tokens of the growing calls, characters of the answer
-    that is streamed for its memory."""
+    that is streamed for its memory, tools of a structural tag."""
 
     rounds: int = 30
     growth: tuple[int, ...] = (200, 2000, 8000)
     answer: int = 10_000_000
+    tools: int = 50
 
 
-QUICK = Profile(rounds=1, growth=(40, 80), answer=20_000)
+QUICK = Profile(rounds=1, growth=(40, 80), answer=20_000, tools=3)
 """Enough to see that it runs."""
 
 
@@ -62,6 +64,7 @@ class Report:
     workload: dict[str, int]
     figures: list[Figure]
     memory: Memory
+    tags: TagFigures | None
     not_measured: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,6 +98,13 @@ def run(family: Family, profile: Profile, vllm: VllmNames | None = None) -> Repo
     tasks += _tasks(family, workload)
     for tokens in profile.growth:
         tasks += _growth_tasks(family, tokens)
+    tools = nested_tools(profile.tools)
+    beside = None
+    if vllm is not None:
+        try:
+            beside = vllm_converter(family, tools)
+        except NotMeasuredError as error:
+            not_measured[f"{VLLM}, tag"] = str(error)
     return Report(
         family=family.id,
         rounds=profile.rounds,
@@ -107,6 +117,7 @@ def run(family: Family, profile: Profile, vllm: VllmNames | None = None) -> Repo
         },
         figures=measure(tasks, profile.rounds),
         memory=memory,
+        tags=measure_tags(family, tools, profile.rounds, not_measured, beside),
         not_measured=not_measured,
     )
 
@@ -166,7 +177,7 @@ def _cpu() -> str:
 
 def _versions() -> dict[str, str]:
     found = {"python": f"{platform.python_implementation()} {platform.python_version()}"}
-    for name in ("tagsmith", MELODY, VLLM):
+    for name in ("tagsmith", MELODY, VLLM, "xgrammar"):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

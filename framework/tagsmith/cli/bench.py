@@ -1,4 +1,4 @@
-"""`tagsmith bench`: what reading a family's output costs."""
+"""`tagsmith bench`: what reading a family's output costs, and its structural tags."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from tagsmith.bench.contenders import VllmNames
     from tagsmith.bench.measure import Figure, Memory
     from tagsmith.bench.report import Report
+    from tagsmith.bench.tags import TagFigures
 
+_KILOBYTE = 1e3
 _MEGABYTE = 1e6
 
 
@@ -48,9 +50,10 @@ def command(
     quick: bool,
     output_format: str,
 ) -> None:
-    """Measure what reading a family's output costs, beside a floor and beside other parsers.
+    """Measure what reading a family's output and making its structural tags costs.
 
-    All is measured in one run, in turns. docs/performance.md says what the figures mean.
+    All is measured in one run, in turns, beside a floor and beside other parsers.
+    docs/performance.md says what the figures mean.
 
     \b
     Example:
@@ -81,8 +84,6 @@ def _vllm_names(option: str | None) -> VllmNames | None:
 
 
 def _echo_text(report: Report) -> None:
-    from tagsmith.bench.contenders import BASELINES
-
     machine, size = report.machine, report.workload
     click.echo(f"{report.family}, rounds: {report.rounds}")
     click.echo(f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}")
@@ -92,13 +93,26 @@ def _echo_text(report: Report) -> None:
         f"{size['reasoning_tokens']} reasoning, {size['content_tokens']} answer, "
         f"{size['arguments_tokens']} argument tokens\n"
     )
-    compared = {name for figure in report.figures for name in figure.against}
-    baselines = [name for name in BASELINES if name in compared]
-    echo_table([_row(figure, baselines) for figure in report.figures])
+    _echo_figures(report.figures)
     click.echo()
     click.echo(_memory_line(report.memory))
+    if report.tags is not None:
+        click.echo(f"\nstructural tags of {report.tags.tools} tools, {_sizes(report.tags)}\n")
+        _echo_figures([*report.tags.building, *report.tags.compiling])
     for name, reason in report.not_measured.items():
         click.echo(f"{name} is not measured: {reason}")
+
+
+def _echo_figures(figures: list[Figure]) -> None:
+    from tagsmith.bench.contenders import BASELINES
+
+    compared = {name for figure in figures for name in figure.against}
+    baselines = [name for name in BASELINES if name in compared]
+    echo_table([_row(figure, baselines) for figure in figures])
+
+
+def _sizes(tags: TagFigures) -> str:
+    return ", ".join(f"{name} {size / _KILOBYTE:.0f} KB" for name, size in tags.sizes.items())
 
 
 def _row(figure: Figure, baselines: list[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tagsmith.cli.common import (
     read_text,
 )
 from tagsmith.cli.request_options import read_choice, read_tools_option
-from tagsmith.request import ReasoningMode, ToolChoiceMode, Unenforceable
+from tagsmith.request import ReasoningMode, Strictness, ToolChoiceMode, Unenforceable
 
 if TYPE_CHECKING:
     from tagsmith.grammar import CheckResult
@@ -46,6 +46,13 @@ _SHOWN = 24
     default=_YES,
     show_default=True,
     help="Whether one turn may hold several calls.",
+)
+@click.option(
+    "--strict",
+    type=click.Choice([which.value for which in Strictness]),
+    default=Strictness.PER_TOOL.value,
+    show_default=True,
+    help="Whether tools that say strict: false are held to their schemas too.",
 )
 @click.option(
     "--reasoning",
@@ -80,6 +87,7 @@ def command(
     tool_choice: str,
     response_format: str | None,
     parallel_tool_calls: str,
+    strict: str,
     reasoning: str,
     unenforceable: str,
     checked: tuple[str, ...],
@@ -104,10 +112,11 @@ def command(
         tool_choice=read_choice(tool_choice, known),
         response_format=_read_format(response_format),
         parallel_tool_calls=parallel_tool_calls == _YES,
+        strict=strict,
         reasoning=reasoning,
         unenforceable=unenforceable,
     )
-    for line in list_limitations(request):
+    for line in list_limitations(found.spec, request):
         if request.unenforceable is Unenforceable.ERROR:
             fail(f"{line}; change the schema, or say --unenforceable report to go without")
         click.echo(f"not enforced: {line}", err=True)

@@ -12,14 +12,18 @@ from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.runs import none_of, run_beside
 
 BETWEEN = BLANK + ",;[]"
-_WORD_ENDS = BLANK + "\"',;=()[]{}"
+WORD_ENDS = BLANK + "\"',;=()[]{}"
+"""What ends a name or a keyword."""
 
 MAX_OPENING = 256
 """How far is looked for what begins a call where it may be text, in characters."""
 
+_NAME = r"(?P<plain>\w[\w.\-]*+)(?:[:/][\w.:/\-]*+)?+"
+CALL_NAME = re.compile(_NAME)
+"""What a name is that begins a call wherever one may stand."""
 _B = f"[{BLANK}]*+"
 _OPENING = re.compile(
-    rf"\[?{_B}(?:(?P<name>(?P<plain>\w[\w.\-]*+)(?:[:/][\w.:/\-]*+)?+){_B}"
+    rf"\[?{_B}(?:(?P<name>{_NAME}){_B}"
     rf"(?:(?P<open>\(){_B}(?:(?P<end>\))|(?!\d)[\w.\-]++{_B}(?P<equals>=(?!=))?)?)?)?"
 )
 
@@ -94,7 +98,7 @@ def pythonic_runs(first_chars: frozenset[str]) -> PythonicRuns:
         blank=run_beside(f"[{BLANK}]", first_chars),
         between=run_beside(f"[{re.escape(BETWEEN)}]", first_chars),
         between_lists=run_beside(f"[{re.escape(BETWEEN.replace('[', ''))}]", first_chars),
-        word=run_beside(none_of(_WORD_ENDS), first_chars),
+        word=run_beside(none_of(WORD_ENDS), first_chars),
         to_parenthesis=run_beside("[^()]", first_chars),
         to_quote=run_beside("[^'\"]", first_chars),
         any=run_beside(r"[\s\S]", first_chars),

@@ -28,6 +28,9 @@ class Hole(StrEnum):
     VALUE = "value"
 
 
+SOFT_NEWLINE = "\n"
+"""The step of a template where any blanks, or none, may stand."""
+
 _HOLES = re.compile(r"\{(" + "|".join(Hole) + r")\}")
 _SOFT = re.compile(r"[ \t]*\n[ \t\n]*")
 
@@ -59,19 +62,30 @@ class Place:
         return self.after
 
 
+def template_steps(form: str) -> list[str | Hole]:
+    r"""The literals and holes of a form, in order; a soft newline is a step of its own.
+
+    >>> template_steps("<f={name}>\n{arguments}</f>")
+    ['<f=', <Hole.NAME: 'name'>, '>', '\n', <Hole.ARGUMENTS: 'arguments'>, '</f>']
+    """
+    steps: list[str | Hole] = []
+    for index, part in enumerate(_HOLES.split(form)):
+        if index % 2:
+            steps.append(Hole(part))
+            continue
+        for place, word in enumerate(_SOFT.split(part)):
+            steps += [SOFT_NEWLINE] if place else []
+            steps += [word] if word.strip() else []
+    return steps
+
+
 def split_template(form: str) -> list[str | Hole]:
     r"""The literals and holes of a form, in order; a newline in a literal parts it.
 
     >>> split_template("<f={name}>\n{arguments}</f>")
     ['<f=', <Hole.NAME: 'name'>, '>', <Hole.ARGUMENTS: 'arguments'>, '</f>']
     """
-    steps: list[str | Hole] = []
-    for index, part in enumerate(_HOLES.split(form)):
-        if index % 2:
-            steps.append(Hole(part))
-        else:
-            steps += [word for word in _SOFT.split(part) if word.strip()]
-    return steps
+    return [step for step in template_steps(form) if step != SOFT_NEWLINE]
 
 
 def call_openers(calls: ToolCalls) -> frozenset[str]:

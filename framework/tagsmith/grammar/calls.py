@@ -1,96 +1,116 @@
-"""How a family's tool calls are written, as a format; one writer for each call layout."""
+"""The calls of a request in a family's own form: what opens them, and where they may stand."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from tagsmith.errors import RequestError
-from tagsmith.grammar.formats import (
-    SPACE,
-    Format,
-    const,
-    either,
-    json_schema,
-    literal,
-    regex,
-    sequence,
-    tag,
-)
-from tagsmith.grammar.schemas import NO_PARAMETERS, ready_parameters
-from tagsmith.request import CallableTool, Request
+from tagsmith.grammar.arguments import arguments_writer, json_writer
+from tagsmith.grammar.formats import Format, blanks, either, plus, sequence, tag
+from tagsmith.grammar.json_calls import json_region
+from tagsmith.grammar.limits import Limitation
+from tagsmith.grammar.pythonic_calls import pythonic_region, pythonic_writer
+from tagsmith.grammar.template_calls import template_call, template_tag
+from tagsmith.grammar.turns import is_padded, variants
+from tagsmith.grammar.written import ArgumentsWriter
+from tagsmith.request import Request
 from tagsmith.spec.models import FamilySpec, ToolCalls
-from tagsmith.spec.policies import CallLayout, Container
+from tagsmith.spec.policies import CallLayout, Container, Unmarked
 
 
-def calls_tag(spec: FamilySpec, request: Request) -> Format:
-    """The tag of one tool-call region: from its opener to its closer, with whole calls inside.
+@dataclass(frozen=True, slots=True)
+class CallForms:
+    """The calls of one request.
+
+    `tags` begin with a marker, or with the call's own literal, in each way that it may stand there;
+    `bare` are calls at the very start of the content, with nothing before them. `is_last` says that
+    nothing may follow calls, `is_single` that a tag holds one call, so that more of them are more
+    tags. `padded` says that blanks around calls are shown to nobody.
+    """
+
+    tags: tuple[Format, ...]
+    bare: Format | None
+    is_last: bool
+    is_single: bool
+    padded: bool
+
+    def may_repeat(self, request: Request) -> bool:
+        """Whether text and more calls may follow a call."""
+        return request.parallel_tool_calls and not self.is_last
+
+    @property
+    def is_tag(self) -> bool:
+        """Whether calls alone are one tag."""
+        return not (self.is_last or self.is_single or self.padded or self.bare)
+
+    def only(self, request: Request) -> Format:
+        """At least one call, and nothing else."""
+        forms: list[Format] = []
+        if self.tags:
+            marked = either(self.tags)
+            several = self.is_single and request.parallel_tool_calls
+            spaced = sequence(marked, blanks()) if self.padded else marked
+            forms.append(plus(spaced) if several else spaced)
+        if self.bare is not None:
+            forms.append(self.bare)
+        return sequence(blanks(), either(forms)) if self.padded else either(forms)
+
+
+def call_forms(spec: FamilySpec, request: Request) -> CallForms:
+    """How the calls of a request are written.
 
     Raises:
-        RequestError: the family writes no calls, or in a layout that has no grammar.
+        RequestError: the family writes no calls, or none that have a grammar.
     """
-    calls, markers = spec.tool_calls, spec.tag_style.tool_calls
-    if calls is None:
-        raise RequestError("tools", f"family {spec.id} writes no tool calls; send no tools")
-    writer = _WRITERS.get(calls.layout)
-    if writer is None or markers is None:
-        raise RequestError(
-            "tools", f"family {spec.id}: the call layout {calls.layout} has no grammar"
-        )
-    if markers.end is None:
-        raise RequestError(
-            "tools", f"family {spec.id}: a region of calls that no marker closes has no grammar"
-        )
-    return tag(markers.start, writer(calls, request), markers.end)
-
-
-def _json_calls(calls: ToolCalls, request: Request) -> Format:
-    call = _json_call(calls, request.tools)
-    if calls.container is Container.OBJECT:
-        return call
-    items = {
-        "type": "tags_with_separator",
-        "tags": [tag("", call, "")],
-        "separator": ",",
-        "at_least_one": True,
-        "stop_after_first": not request.parallel_tool_calls,
-    }
-    return sequence(const("["), items, const("]"))
-
-
-def _json_call(calls: ToolCalls, tools: tuple[CallableTool, ...]) -> Format:
-    keys = calls.keys
-    before = SPACE + literal("{") + SPACE
-    if keys.id is not None:
-        before += f'{_key(keys.id)}"(?:{calls.id.pattern})"{SPACE},{SPACE}'
-    between = regex(f"{SPACE},{SPACE}{_key(keys.arguments[0])}")
-    named = either([_json_tool(tool, between) for tool in tools])
-    return sequence(regex(before + _key(keys.name[0])), named, regex(SPACE + literal("}") + SPACE))
-
-
-def _key(key: str) -> str:
-    return f"{literal(_json_string(key))}{SPACE}:{SPACE}"
-
-
-def _json_tool(tool: CallableTool, between: Format) -> Format:
-    return sequence(
-        const(_json_string(tool.name)), dict(between), json_schema(_arguments_schema(tool))
+    calls, markers = _calls_of(spec), spec.tag_style.tool_calls
+    at_start = calls.unmarked is Unmarked.AT_START
+    region = _REGIONS[calls.layout]
+    tags: list[Format] = []
+    if markers is not None:
+        inner = region(spec, calls, request)
+        end = markers.end
+        tags = [sequence(markers.start, inner) if end is None else tag(markers.start, inner, end)]
+    elif calls.layout is CallLayout.TEMPLATE:
+        tags = variants(spec, template_tag(spec, calls, request))
+    return CallForms(
+        tags=tuple(tags),
+        bare=region(spec, calls, request) if at_start else None,
+        is_last=markers is not None and markers.end is None,
+        is_single=markers is None or calls.container is Container.OBJECT,
+        padded=is_padded(spec),
     )
 
 
-def _arguments_schema(tool: CallableTool) -> Any:
-    if not tool.strict:
-        return {"type": "object"}
-    if tool.parameters is None:
-        return {**NO_PARAMETERS, "properties": {}}
-    return ready_parameters(tool.parameters).unfold()
+def call_limits(spec: FamilySpec, request: Request) -> Iterator[tuple[str, Limitation]]:
+    """What the tools of a request ask of their arguments, and their grammar does not hold, each
+    with the tool's name."""
+    if request.tools:
+        calls = _calls_of(spec)
+        write = _WRITERS[calls.layout](spec, calls)
+        for tool in request.tools:
+            yield from ((tool.name, limit) for limit in write(tool).limits)
 
 
-def _json_string(text: str) -> str:
-    # The parser decodes a name's escapes, so a quote, a backslash or a line end is spelled as JSON
-    # spells it, and everything else as it is.
-    return json.dumps(text, ensure_ascii=False)
+def _calls_of(spec: FamilySpec) -> ToolCalls:
+    if spec.tool_calls is None:
+        raise RequestError("tools", f"family {spec.id} writes no tool calls; send no tools")
+    return spec.tool_calls
 
 
-_WRITERS: dict[CallLayout, Callable[[ToolCalls, Request], Format]] = {CallLayout.JSON: _json_calls}
+def _template_region(spec: FamilySpec, calls: ToolCalls, request: Request) -> Format:
+    call = sequence(template_call(spec, calls, request), blanks())
+    several = request.parallel_tool_calls and calls.container is Container.ARRAY
+    return sequence(blanks(), plus(call) if several else call)
+
+
+_REGIONS: dict[CallLayout, Callable[[FamilySpec, ToolCalls, Request], Format]] = {
+    CallLayout.JSON: json_region,
+    CallLayout.TEMPLATE: _template_region,
+    CallLayout.PYTHONIC: pythonic_region,
+}
+_WRITERS: dict[CallLayout, Callable[[FamilySpec, ToolCalls], ArgumentsWriter]] = {
+    CallLayout.JSON: json_writer,
+    CallLayout.TEMPLATE: arguments_writer,
+    CallLayout.PYTHONIC: pythonic_writer,
+}

@@ -33,19 +33,30 @@ def check_structural_tag(
         MissingDependencyError: xgrammar is not installed.
         RequestError: xgrammar cannot compile the tag.
     """
-    compiled = _compile(tag, markers)
+    compiled = compile_structural_tag(tag, byte_vocabulary(markers))
     return [_check(compiled, text) for text in texts]
 
 
-def _compile(tag: dict[str, Any], markers: Sequence[str]) -> Any:
+def compile_structural_tag(tag: dict[str, Any], vocabulary: Sequence[bytes]) -> Any:
+    """Compile a structural tag in xgrammar, over tokens that are these bytes and one that ends.
+
+    Args:
+        tag: A structural tag, from `Family.structural_tag`.
+        vocabulary: The bytes of each token, from `byte_vocabulary`; the one that ends follows.
+
+    Returns:
+        An `xgrammar.CompiledGrammar`.
+
+    Raises:
+        MissingDependencyError: xgrammar is not installed.
+        RequestError: xgrammar cannot compile the tag.
+    """
     try:
         import xgrammar
     except ImportError:
         raise MissingDependencyError(
             "checking a structural tag needs xgrammar: pip install 'tagsmith[xgrammar]'"
         ) from None
-    vocabulary = [bytes([byte]) for byte in range(256)]
-    vocabulary += [marker.encode() for marker in dict.fromkeys(markers)]
     info = xgrammar.TokenizerInfo(
         [*vocabulary, b"<end>"],
         vocab_type=xgrammar.VocabType.RAW,
@@ -57,6 +68,15 @@ def _compile(tag: dict[str, Any], markers: Sequence[str]) -> Any:
     except (RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise RequestError("structural_tag", f"xgrammar cannot compile it: {reason}") from None
+
+
+def byte_vocabulary(markers: Iterable[str]) -> list[bytes]:
+    """Every byte, and then every marker once: a vocabulary that can write anything.
+
+    >>> byte_vocabulary(["<a>", "<a>"])[255:]
+    [b'\xff', b'<a>']
+    """
+    return [bytes([byte]) for byte in range(256)] + [m.encode() for m in dict.fromkeys(markers)]
 
 
 def _check(compiled: Any, text: str) -> CheckResult:

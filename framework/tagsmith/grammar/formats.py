@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 Format = dict[str, Any]
+Piece = str | Format
+"""Part of a sequence: a literal, or a format."""
 
 MAX_WHITESPACE = 64
-"""How many whitespace characters may follow each other where JSON allows any number."""
+"""How many whitespace characters may follow each other where any number is read."""
 
 SPACE = f"[ \\t\\n\\r]{{0,{MAX_WHITESPACE}}}"
-"""A regular expression for the whitespace between two JSON tokens."""
+"""A regular expression for the whitespace between two tokens of JSON, or two parts of a call."""
 
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}/-]")
 
@@ -36,9 +38,35 @@ def regex(pattern: str) -> Format:
     return {"type": "regex", "pattern": pattern}
 
 
-def sequence(*elements: Format) -> Format:
-    """One after the other."""
-    return elements[0] if len(elements) == 1 else {"type": "sequence", "elements": list(elements)}
+def grammar(ebnf: str) -> Format:
+    """Text of a grammar's rule `root`."""
+    return {"type": "grammar", "grammar": ebnf}
+
+
+def blanks() -> Format:
+    """Whitespace, or none."""
+    return regex(SPACE)
+
+
+def sequence(*pieces: Piece) -> Format:
+    """One after the other; literals beside each other are one.
+
+    >>> sequence("a", "b", regex("c"))["elements"][0]
+    {'type': 'const_string', 'value': 'ab'}
+    """
+    elements: list[Format] = []
+    text = ""
+    for piece in pieces:
+        if isinstance(piece, str):
+            text += piece
+            continue
+        if text:
+            elements.append(const(text))
+            text = ""
+        elements.append(piece)
+    if text or not elements:
+        elements.append(const(text))
+    return elements[0] if len(elements) == 1 else {"type": "sequence", "elements": elements}
 
 
 def either(elements: Sequence[Format]) -> Format:
@@ -51,36 +79,66 @@ def optional(content: Format) -> Format:
     return {"type": "optional", "content": content}
 
 
-def tag(begin: str, content: Format, end: str) -> Format:
-    """Content between two literals."""
+def star(content: Format) -> Format:
+    """This any number of times."""
+    return {"type": "star", "content": content}
+
+
+def plus(content: Format) -> Format:
+    """This once or more."""
+    return {"type": "plus", "content": content}
+
+
+def repeat(content: Format, least: int, most: int | None) -> Format:
+    """This so many times."""
+    if most is None and least < 2:
+        return plus(content) if least else star(content)
+    return {"type": "repeat", "min": least, "max": -1 if most is None else most, "content": content}
+
+
+def tag(begin: str, content: Format, end: str | list[str]) -> Format:
+    """Content between two literals; of several ends, one."""
     return {"type": "tag", "begin": begin, "content": content, "end": end}
 
 
-def any_text(excludes: Sequence[str]) -> Format:
-    """Text that holds none of these."""
-    return {"type": "any_text", "excludes": list(excludes)}
+def any_text(excludes: Iterable[str], *, at_most: int | None = None) -> Format:
+    """Text that holds none of these, of so many characters at most."""
+    format_: Format = {"type": "any_text", "excludes": list(excludes)}
+    return format_ if at_most is None else format_ | {"max_chars": at_most}
 
 
-def json_schema(schema: Any, excludes: Sequence[str] = ()) -> Format:
-    """One JSON value of this schema; with `excludes`, no string in it holds one of these."""
+def json_schema(schema: Any, excludes: Iterable[str] = (), *, style: str | None = None) -> Format:
+    """One value of this schema, as JSON or in another style that the grammar engine knows; with
+    `excludes`, no string in it holds one of these."""
     format_: Format = {
         "type": "json_schema",
         "json_schema": schema,
         "max_whitespace_cnt": MAX_WHITESPACE,
     }
-    if excludes:
-        format_["excludes"] = list(excludes)
-    return format_
+    if style is not None:
+        format_["style"] = style
+    listed = list(excludes)
+    return format_ | {"excludes": listed} if listed else format_
 
 
-def free_text(tags: Sequence[Format], excludes: Sequence[str]) -> Format:
-    """Text, with these tags in it where their openers stand; else never one of `excludes`."""
-    begins = [item["begin"] for item in tags]
+def separated(item: Format, separator: str, *, end: str = "", at_most_one: bool) -> Format:
+    """One item or more, each up to its end, with a separator between two."""
+    return {
+        "type": "tags_with_separator",
+        "tags": [tag("", item, end)],
+        "separator": separator,
+        "at_least_one": True,
+        "stop_after_first": at_most_one,
+    }
+
+
+def free_text(tags: Sequence[Format], triggers: Sequence[str], excludes: Iterable[str]) -> Format:
+    """Text with these tags in it where a trigger stands; else never one of `excludes`."""
     return {
         "type": "triggered_tags",
-        "triggers": _triggers(tags),
+        "triggers": list(triggers),
         "tags": list(tags),
-        "excludes": [text for text in excludes if not any(text in begin for begin in begins)],
+        "excludes": list(excludes),
     }
 
 
@@ -88,18 +146,22 @@ def exactly_one(tags: Sequence[Format]) -> Format:
     """One of these tags and nothing else."""
     return {
         "type": "triggered_tags",
-        "triggers": _triggers(tags),
+        "triggers": shortest({str(item["begin"]): None for item in tags}),
         "tags": list(tags),
         "at_least_one": True,
         "stop_after_first": True,
     }
 
 
-def _triggers(tags: Sequence[Format]) -> list[str]:
-    """The openers, without those that another one begins: each tag has exactly one trigger."""
-    begins = list(dict.fromkeys(str(item["begin"]) for item in tags))
+def shortest(literals: Iterable[str]) -> list[str]:
+    """The literals, without those that another one begins.
+
+    >>> shortest(["<a>", "<a>b", "<c>"])
+    ['<a>', '<c>']
+    """
+    known = list(literals)
     return [
-        begin
-        for begin in begins
-        if not any(other != begin and begin.startswith(other) for other in begins)
+        text
+        for text in known
+        if not any(other != text and text.startswith(other) for other in known)
     ]

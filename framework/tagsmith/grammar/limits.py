@@ -6,15 +6,15 @@ it says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tagsmith.grammar.patterns import pattern_problem
 from tagsmith.request.bounds import whole_bounds
-from tagsmith.request.vocabulary import ANNOTATIONS, dotted, resolve, walk
+from tagsmith.request.vocabulary import ANNOTATIONS, Path, dotted, resolve
 
-_IGNORED = [
+_IGNORED = {
     "contains",
     "not",
     "if",
@@ -24,7 +24,7 @@ _IGNORED = [
     "unevaluatedItems",
     "$dynamicRef",
     "$recursiveRef",
-]
+}
 _MOST_MULTIPLE = 1024
 _MOST_VALUES = 10_000
 _LENGTHS = {"minLength", "maxLength"}
@@ -44,7 +44,10 @@ _TYPED = {
     "propertyNames": "object",
 }
 _NAMES_A_TYPE = {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "properties", "items"}
+_COMBINING = ("$ref", "anyOf", "oneOf", "allOf", "const", "enum")
 _NO_CONSTRAINT = ANNOTATIONS | {"$defs", "definitions", "$anchor", "discriminator", "format"}
+_ALWAYS_HELD = (ANNOTATIONS - {"$id"}) | {"type", "properties", "items", "required"}
+"""What is held whatever stands beside it, as long as that is one of these, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +63,24 @@ class Limitation:
         return f"{self.place.removeprefix('.')}: {self.reason}"
 
 
-def find_limits(root: Any) -> Iterator[Limitation]:
+def find_limits(schemas: Sequence[tuple[Path, Any]]) -> Iterator[Limitation]:
     """Everything in a checked schema that its grammar does not hold.
 
-    >>> [str(limit) for limit in find_limits({"type": "array", "uniqueItems": True})]
+    Args:
+        schemas: The schema and every one inside it, from `walk`.
+
+    >>> from tagsmith.request.vocabulary import walk
+    >>> [str(limit) for limit in find_limits(walk({"type": "array", "uniqueItems": True}))]
     ['uniqueItems: the grammar cannot compare items']
     """
-    for path, schema in walk(root):
-        if isinstance(schema, dict):
+    _, root = schemas[0]
+    for path, schema in schemas:
+        if not isinstance(schema, dict):
+            if schema is False and path[-1:] not in _MAY_BE_FALSE:
+                yield Limitation(dotted(path), "a schema that nothing satisfies has no grammar")
+        elif not schema.keys() <= _ALWAYS_HELD:
             for keyword, reason in _limits_of(schema, root, at_root=not path):
                 yield Limitation(dotted((*path, keyword)), reason)
-        elif schema is False and path[-1:] not in _MAY_BE_FALSE:
-            yield Limitation(dotted(path), "a schema that nothing satisfies has no grammar")
 
 
 _MAY_BE_FALSE = {
@@ -84,8 +93,8 @@ _MAY_BE_FALSE = {
 
 
 def _limits_of(schema: dict[str, Any], root: Any, *, at_root: bool) -> Iterator[tuple[str, str]]:
-    for keyword in _IGNORED:
-        if keyword in schema:
+    for keyword in schema:
+        if keyword in _IGNORED:
             yield keyword, "the grammar has no way to say it"
     if schema.get("uniqueItems") is True:
         yield "uniqueItems", "the grammar cannot compare items"
@@ -109,10 +118,10 @@ def _undeclared(schema: dict[str, Any]) -> list[str]:
 def _number_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if reason := _multiple_limit(schema):
         yield "multipleOf", reason
-    typeless = _NAMES_A_TYPE.isdisjoint(schema)
-    for keyword, kind in _TYPED.items():
-        if typeless and keyword in schema:
-            yield keyword, f'without a type it is not held; add "type": "{kind}"'
+    if _NAMES_A_TYPE.isdisjoint(schema):
+        for keyword in schema:
+            if keyword in _TYPED:
+                yield keyword, f'without a type it is not held; add "type": "{_TYPED[keyword]}"'
 
 
 def _multiple_limit(schema: dict[str, Any]) -> str | None:
@@ -145,11 +154,13 @@ def _combination_limits(schema: dict[str, Any], root: Any) -> Iterator[tuple[str
     reference = schema.get("$ref", "#")
     if reference != "#" and not reference.startswith("#/"):
         yield "$ref", f"{reference!r} leaves the schema or goes by anchor; copy it under $defs"
-    for keyword in ("$ref", "anyOf", "oneOf", "allOf", "const", "enum"):
+    for keyword in _COMBINING:
+        if keyword not in schema:
+            continue
         beside = schema.keys() - _NO_CONSTRAINT - {keyword}
-        if keyword in ("const", "enum") or _types_agree(schema, schema.get(keyword), root):
+        if keyword in ("const", "enum") or _types_agree(schema, schema[keyword], root):
             beside -= {"type"}
-        if keyword in schema and beside:
+        if beside:
             yield keyword, f"what stands beside it is not held: {', '.join(sorted(beside))}"
             break
     if len(schema.get("allOf", ())) > 1:

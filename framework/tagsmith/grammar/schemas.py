@@ -14,15 +14,16 @@ from typing import Any
 from tagsmith.grammar.limits import Limitation, find_limits
 from tagsmith.grammar.patterns import pattern_problem, whole_value
 from tagsmith.request.bounds import whole_bounds
-from tagsmith.request.schemas import JsonSchema
-from tagsmith.request.vocabulary import ANNOTATIONS, HOLDS_TYPE, subschemas, walk
+from tagsmith.request.schemas import KEPT_SCHEMAS, JsonSchema
+from tagsmith.request.vocabulary import ANNOTATIONS, HOLDS_TYPE, TYPES, walk
 
-_KEPT = 1024
 _OPEN_OBJECT = {"properties", "additionalProperties", "patternProperties", "unevaluatedProperties"}
 _OPEN_ARRAY = {"items", "prefixItems", "unevaluatedItems"}
 _SHAPES = {"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"}
 _LENGTHS = {"minLength", "maxLength"}
 _BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+_VALUES = {"enum", "pattern", "patternProperties"}
+_SCALARS = [kind for kind in TYPES if kind not in ("object", "array")]
 
 NO_PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -46,16 +47,16 @@ class ReadySchema:
         return marshal.loads(self.packed)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=KEPT_SCHEMAS)
 def ready_document(schema: JsonSchema) -> ReadySchema:
     """Make the schema of a whole answer ready."""
-    return _ready(schema.canonical())
+    return _ready(schema.unfold())
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=KEPT_SCHEMAS)
 def ready_parameters(schema: JsonSchema) -> ReadySchema:
     """Make the schema of a tool's arguments ready: an object, `{}` alone where it is empty."""
-    root = schema.canonical()
+    root = schema.unfold()
     if not root:
         root = dict(NO_PARAMETERS)
     elif isinstance(root.get("type"), list) or _SHAPES.isdisjoint(root):
@@ -64,26 +65,26 @@ def ready_parameters(schema: JsonSchema) -> ReadySchema:
 
 
 def _ready(root: Any) -> ReadySchema:
-    limits = tuple(find_limits(root))
-    _rewrite(root)
-    lengths = any(
-        isinstance(inner, dict) and not _LENGTHS.isdisjoint(inner) for _, inner in walk(root)
-    )
+    found = walk(root)
+    limits = tuple(find_limits(found))
+    schemas = [schema for _, schema in found if isinstance(schema, dict)]
+    for schema in reversed(schemas):
+        _rewrite(schema)
+    lengths = any(not _LENGTHS.isdisjoint(schema) for schema in schemas)
     return ReadySchema(marshal.dumps(root), limits, lengths)
 
 
-def _rewrite(schema: Any) -> None:
-    """Rewrite a schema and all inside it, in place: it is our own copy."""
-    if not isinstance(schema, dict):
-        return
-    for annotation in ANNOTATIONS & schema.keys():
+def _rewrite(schema: dict[str, Any]) -> None:
+    """Rewrite a schema in place: it is our own copy, and all inside it is rewritten already."""
+    for annotation in ANNOTATIONS.intersection(schema):
         del schema[annotation]
-    for _, inner in list(subschemas(schema)):
-        _rewrite(inner)
-    _rewrite_range(schema)
-    _rewrite_array(schema)
-    _rewrite_object(schema)
-    _rewrite_values(schema)
+    if not _BOUNDS.isdisjoint(schema):
+        _rewrite_range(schema)
+    if not _VALUES.isdisjoint(schema):
+        _rewrite_values(schema)
+    if schema.get("type") not in _SCALARS:
+        _rewrite_array(schema)
+        _rewrite_object(schema)
 
 
 def _rewrite_object(schema: dict[str, Any]) -> None:

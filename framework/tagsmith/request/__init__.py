@@ -3,8 +3,10 @@
 from tagsmith.request.choice import read_tool_choice
 from tagsmith.request.models import (
     CallableTool,
+    MarkerForm,
     ReasoningMode,
     Request,
+    Strictness,
     Tool,
     ToolChoice,
     ToolChoiceMode,
@@ -19,8 +21,10 @@ __all__ = [
     "MAX_NESTING",
     "CallableTool",
     "JsonSchema",
+    "MarkerForm",
     "ReasoningMode",
     "Request",
+    "Strictness",
     "Tool",
     "ToolChoice",
     "ToolChoiceMode",

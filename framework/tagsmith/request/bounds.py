@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
@@ -15,9 +15,10 @@ _COUNTS = (
     ("minProperties", "maxProperties", "object"),
 )
 _RANGE = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf")
+_BOUNDS = {*_RANGE, *(key for low, high, _ in _COUNTS for key in (low, high)), "enum", "const"}
 
 
-def contradictions(schema: dict[str, Any]) -> Iterator[str]:
+def contradictions(schema: dict[str, Any]) -> Iterable[str]:
     """Why no value of a type that a schema allows keeps to its bounds.
 
     The schema's keywords hold what they may hold.
@@ -25,8 +26,13 @@ def contradictions(schema: dict[str, Any]) -> Iterator[str]:
     >>> list(contradictions({"type": "integer", "minimum": 10, "maximum": 5}))
     ['no number keeps to minimum 10, maximum 5']
     """
+    return () if _BOUNDS.isdisjoint(schema) else _contradictions(schema)
+
+
+def _contradictions(schema: dict[str, Any]) -> Iterator[str]:
     for low, high, kind in _COUNTS:
-        if _allows(schema, kind) and schema.get(low, 0) > schema.get(high, schema.get(low, 0)):
+        both = low in schema and high in schema
+        if both and schema[low] > schema[high] and _allows(schema, kind):
             yield f"{low} {schema[low]} is above {high} {schema[high]}"
     if (_allows(schema, "number") or _allows(schema, "integer")) and _no_number(schema):
         given = ", ".join(f"{key} {schema[key]}" for key in _RANGE if key in schema)

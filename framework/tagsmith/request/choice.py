@@ -8,9 +8,10 @@ from typing import Any
 from tagsmith.errors import RequestError
 from tagsmith.request.models import Tool, ToolChoice, ToolChoiceMode
 from tagsmith.request.plain import mapping, plain
-from tagsmith.wording import shortened
+from tagsmith.wording import one_line, shortened
 
 FIELD = "tool_choice"
+_LISTED = 400
 _MODES = {mode.value: mode for mode in ToolChoiceMode} | {"any": ToolChoiceMode.REQUIRED}
 _ALLOWED = (
     'allowed: "auto", "none", "required", {"type": "function", "function": {"name": ...}}, '
@@ -82,9 +83,9 @@ def _function_name(choice: Mapping[str, Any]) -> str:
 def _check_names(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> None:
     if tools is None or choice.names is None:
         return
-    known = [tool.name for tool in tools]
+    known = {tool.name: None for tool in tools}
     for name in choice.names:
         if name not in known:
-            listed = ", ".join(known) or "none"
+            listed = one_line(shortened(", ".join(known), _LISTED)) or "none"
             wrong = shortened(repr(name))
             raise RequestError(FIELD, f"no tool is named {wrong}; the tools are: {listed}")

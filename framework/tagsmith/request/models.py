@@ -30,6 +30,20 @@ class ReasoningMode(StrEnum):
     DISABLED = "disabled"
 
 
+class Strictness(StrEnum):
+    """Which tools are held to their schemas: those that do not say `strict: false`, or all."""
+
+    PER_TOOL = "per-tool"
+    ALL = "all"
+
+
+class MarkerForm(StrEnum):
+    """What a structural tag takes a family's markers for: their text, or tokens of their own."""
+
+    TEXT = "text"
+    TOKENS = "tokens"
+
+
 class Unenforceable(StrEnum):
     """What becomes of a schema that asks more than a grammar can hold: an error, or a report."""
 
@@ -62,7 +76,8 @@ class ToolChoice:
 class CallableTool:
     """A tool that this request lets the model call.
 
-    `parameters` is the checked schema of its arguments, None for a tool that takes none.
+    `parameters` is the checked schema of its arguments, None for a tool that takes none. Where
+    `strict` is false, any JSON object will do.
     """
 
     name: str

@@ -12,6 +12,7 @@ from tagsmith.request.models import (
     CallableTool,
     ReasoningMode,
     Request,
+    Strictness,
     Tool,
     ToolChoice,
     ToolChoiceMode,
@@ -35,6 +36,7 @@ def read_request(
     tool_choice: Any = None,
     response_format: Any = None,
     parallel_tool_calls: bool | None = None,
+    strict: Strictness | str = Strictness.PER_TOOL,
     reasoning: ReasoningMode | str = ReasoningMode.GATED,
     unenforceable: Unenforceable | str = Unenforceable.ERROR,
 ) -> Request:
@@ -47,6 +49,8 @@ def read_request(
             inside it too), or `{"type": "json_schema", ...}` with the schema under `json_schema`,
             under `json_schema.schema`, or under `schema`.
         parallel_tool_calls: False allows one call at most; None means True.
+        strict: `per-tool` holds a tool to its schema unless the tool says `strict: false`; `all`
+            holds every tool, whatever it says.
         reasoning: Where the grammar meets reasoning, see `ReasoningMode`.
         unenforceable: What becomes of a schema that a grammar cannot hold in full.
 
@@ -58,7 +62,8 @@ def read_request(
     """
     given = read_tools(tools)
     choice = read_tool_choice(tool_choice, given or ())
-    callable_tools = tuple(_callable(tool) for tool in _chosen(given or (), choice))
+    always_strict = named(Strictness, strict, "strict") is Strictness.ALL
+    callable_tools = tuple(_callable(tool, always_strict) for tool in _chosen(given or (), choice))
     if not isinstance(parallel_tool_calls, bool | None):
         raise RequestError(
             "parallel_tool_calls",
@@ -87,13 +92,13 @@ def _chosen(tools: tuple[Tool, ...], choice: ToolChoice) -> tuple[Tool, ...]:
     return chosen
 
 
-def _callable(tool: Tool) -> CallableTool:
+def _callable(tool: Tool, always_strict: bool) -> CallableTool:
     parameters = None
     if tool.parameters is not None:
         where = f"tool {tool.name!r}: parameters"
         parameters = JsonSchema.freeze(tool.parameters, TOOLS, where)
         check_parameters(parameters, TOOLS, where)
-    return CallableTool(tool.name, parameters, strict=tool.strict is not False)
+    return CallableTool(tool.name, parameters, strict=always_strict or tool.strict is not False)
 
 
 def _read_response_format(value: Any) -> JsonSchema | None:

@@ -12,14 +12,11 @@ from typing import Any
 
 from tagsmith.errors import RequestError
 from tagsmith.request.bounds import contradictions
-from tagsmith.request.schemas import JsonSchema
+from tagsmith.request.schemas import KEPT_SCHEMAS, MAX_NESTING, JsonSchema
 from tagsmith.request.vocabulary import RULES, dotted, resolve, walk
 from tagsmith.wording import shortened
 
-MAX_NESTING = 64
-"""How deep objects and lists may stand in each other in one schema."""
-
-_KEPT_ANSWERS = 1024
+__all__ = ["MAX_NESTING", "check_parameters", "check_schema"]
 
 
 def check_schema(schema: JsonSchema, field: str, where: str) -> None:
@@ -33,7 +30,7 @@ def check_schema(schema: JsonSchema, field: str, where: str) -> None:
     Raises:
         RequestError: says at which keyword, and what it may hold.
     """
-    problem = _problem(schema)
+    problem, _ = _examined(schema)
     if problem is not None:
         raise RequestError(field, where + problem)
 
@@ -45,15 +42,21 @@ def check_parameters(schema: JsonSchema, field: str, where: str) -> None:
         RequestError: says what is wrong and what is allowed.
     """
     check_schema(schema, field, where)
-    if not _describes_object(schema):
+    _, describes_object = _examined(schema)
+    if not describes_object:
         raise RequestError(
             field, f'{where} must describe an object; give a schema with "type": "object"'
         )
 
 
-@lru_cache(maxsize=_KEPT_ANSWERS)
-def _describes_object(schema: JsonSchema) -> bool:
-    root = schema.canonical()
+@lru_cache(maxsize=KEPT_SCHEMAS)
+def _examined(schema: JsonSchema) -> tuple[str | None, bool]:
+    """The first problem, and whether what is described is an object."""
+    root = schema.unfold()
+    return next(_problems(root), None), _describes_object(root)
+
+
+def _describes_object(root: Any) -> bool:
     target = root
     for _ in range(MAX_NESTING):
         if not isinstance(target, dict) or not isinstance(target.get("$ref"), str):
@@ -68,50 +71,24 @@ def _describes_object(schema: JsonSchema) -> bool:
     return "object" in (types if isinstance(types, list) else [types])
 
 
-@lru_cache(maxsize=_KEPT_ANSWERS)
-def _problem(schema: JsonSchema) -> str | None:
-    if _too_deep(schema.unfold()):
-        return f" are nested deeper than {MAX_NESTING} levels; flatten them"
-    try:
-        root = schema.canonical()
-    except (TypeError, ValueError) as error:
-        return f" hold something that JSON has no word for ({error}); give a JSON Schema"
-    return next(_problems(root), None)
-
-
-def _too_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_NESTING + 1):
-        level = [child for item in level for child in _children(item)]
-        if not level:
-            return False
-    return True
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple) else []
-
-
 def _problems(root: Any) -> Iterator[str]:
     for path, schema in walk(root):
-        here = dotted(path)
         if isinstance(schema, bool):
             continue
         if not isinstance(schema, dict):
-            yield f"{here}: {shortened(repr(schema))} is no JSON Schema; give an object"
+            shown = shortened(repr(schema))
+            yield f"{dotted(path)}: {shown} is no JSON Schema; give an object"
             continue
         for key, value in schema.items():
             rule = RULES.get(key)
             if rule is not None and not rule[0](value):
                 shown = shortened(repr(value))
-                yield f"{here}.{key}: {shown} is not allowed here; allowed: {rule[1]}"
-        if isinstance(schema.get("$ref"), str) and not _leads_somewhere(root, schema):
+                yield f"{dotted(path)}.{key}: {shown} is not allowed here; allowed: {rule[1]}"
+        if "$ref" in schema and not _leads_somewhere(root, schema):
             shown = shortened(repr(schema["$ref"]))
-            yield f"{here}.$ref: {shown} leads to no schema; define what it names"
+            yield f"{dotted(path)}.$ref: {shown} leads to no schema; define what it names"
         for contradiction in contradictions(schema):
-            yield f"{here}: {contradiction}; change one, as no value can keep both"
+            yield f"{dotted(path)}: {contradiction}; change one, as no value can keep both"
 
 
 def _leads_somewhere(root: Any, schema: Any) -> bool:

@@ -51,13 +51,31 @@ def read_tools(tools: Any) -> tuple[Tool, ...] | None:
 
 def _read_tool(tool: Any, index: int) -> Tool:
     outer = mapping(tool, FIELD, f"an object as tool {index}")
+    _check_kind(outer, index)
     inner = outer.get("function")
     function = outer if inner is None else mapping(inner, FIELD, f"an object as tool {index}")
-    strict = function.get("strict", outer.get("strict"))
+    strict = function.get("strict")
+    if strict is None:
+        strict = outer.get("strict")
     if strict is not None and not isinstance(strict, bool):
         shown = shortened(repr(strict))
         raise RequestError(FIELD, f"tool {index}: strict is {shown}; allowed: true, false")
     return Tool(_name(function, index), _parameters(function), strict)
+
+
+def _check_kind(tool: Mapping[str, Any], index: int) -> None:
+    """Refuse tools that are not called with a JSON object: the engine runs them, or they take text.
+
+    "custom" is a function where it has a schema, and free text where it has none.
+    """
+    kind = tool.get("type") or "function"
+    if kind == "function" or (kind == "custom" and any(key in tool for key in _PARAMETERS)):
+        return
+    raise RequestError(
+        FIELD,
+        f"tool {index} is of type {shortened(repr(kind))}, which is no function; give function "
+        "tools alone",
+    )
 
 
 def _name(function: Mapping[str, Any], index: int) -> str:

@@ -6,7 +6,7 @@ one possible meaning is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -35,6 +35,7 @@ _NAMED = {
     "dependencies",
 }
 _LISTED = {"anyOf", "oneOf", "allOf", "prefixItems", "items"}
+_HOLDERS = _ONE | _NAMED | _LISTED
 
 ANNOTATIONS = {
     "$schema",
@@ -58,30 +59,34 @@ ANNOTATIONS = {
 Path = tuple[str, ...]
 
 
-def subschemas(schema: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """The schemas directly inside one, each with its path from it.
+def walk(schema: Any) -> list[tuple[Path, Any]]:
+    """A schema and every schema inside it, each with its path, and behind the one that holds it.
 
-    >>> list(subschemas({"properties": {"a": True}, "items": {}}))
-    [(('properties', 'a'), True), (('items',), {})]
+    >>> [dotted(path) for path, _ in walk({"properties": {"a": True}, "items": {"not": {}}})]
+    ['', '.properties.a', '.items', '.items.not']
     """
-    for key, value in schema.items():
-        if key in _LISTED and isinstance(value, list):
-            yield from (((key, str(index)), item) for index, item in enumerate(value))
-        elif key in _NAMED and isinstance(value, dict):
-            for name, item in value.items():
-                # Of the older `dependencies`, a list names properties and is no schema.
-                if not (key == "dependencies" and isinstance(item, list)):
-                    yield (key, name), item
-        elif key in _ONE:
-            yield (key,), value
+    found: list[tuple[Path, Any]] = [((), schema)]
+    for path, inner in found:
+        if isinstance(inner, dict):
+            for key, value in inner.items():
+                if key in _HOLDERS:
+                    found += _held((*path, key), value)
+    return found
 
 
-def walk(schema: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """A schema and every schema inside it, each with its path."""
-    yield path, schema
-    if isinstance(schema, dict):
-        for step, inner in subschemas(schema):
-            yield from walk(inner, path + step)
+def _held(path: Path, value: Any) -> list[tuple[Path, Any]]:
+    """The schemas that a keyword holds, each with its path."""
+    keyword = path[-1]
+    if keyword in _NAMED and isinstance(value, dict):
+        # Of the older `dependencies`, a list names properties and is no schema.
+        return [
+            ((*path, name), item)
+            for name, item in value.items()
+            if not (keyword == "dependencies" and isinstance(item, list))
+        ]
+    if keyword in _LISTED and isinstance(value, list):
+        return [((*path, str(index)), item) for index, item in enumerate(value)]
+    return [(path, value)] if keyword in _ONE else []
 
 
 def dotted(path: Path) -> str:
@@ -122,12 +127,17 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_string_list(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return isinstance(value, list) and all(map(_is_string, value))
 
 
 def _is_type(value: Any) -> bool:
-    names = value if isinstance(value, list) else [value]
-    return bool(names) and all(isinstance(name, str) and name in TYPES for name in names)
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_type_name, value))
+    return _is_type_name(value)
+
+
+def _is_type_name(value: Any) -> bool:
+    return isinstance(value, str) and value in TYPES
 
 
 def _is_schema(value: Any) -> bool:

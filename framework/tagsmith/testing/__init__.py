@@ -27,6 +27,7 @@ from tagsmith.testing.cutting import (
     whole,
 )
 from tagsmith.testing.driver import Run, run, run_tokens
+from tagsmith.testing.sampling import Sample, sample_texts
 from tagsmith.testing.tokenizer import MockTokenizer
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "ExpectedCitation",
     "MockTokenizer",
     "Run",
+    "Sample",
     "all_cuttings",
     "by_character",
     "by_n_tokens",
@@ -48,5 +50,6 @@ __all__ = [
     "random_cuts",
     "run",
     "run_tokens",
+    "sample_texts",
     "whole",
 ]

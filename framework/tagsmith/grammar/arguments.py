@@ -1,0 +1,102 @@
+"""How the arguments of a call are written: one writer for each argument encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from tagsmith.engine.templates import call_closers, call_openers
+from tagsmith.errors import RequestError
+from tagsmith.grammar.guarded import guarded_json
+from tagsmith.grammar.limits import Limitation
+from tagsmith.grammar.names import unwritten_name
+from tagsmith.grammar.schemas import NO_PARAMETERS, ready_parameters
+from tagsmith.grammar.tagged_arguments import tagged_writer
+from tagsmith.grammar.written import ArgumentsWriter, WrittenArguments
+from tagsmith.request import CallableTool, JsonSchema
+from tagsmith.request.vocabulary import dotted, walk
+from tagsmith.spec.models import FamilySpec, ToolCalls
+
+BARE_KEYS_QUOTE = '<|"|>'
+"""The only quote that the grammar engine knows for strings beside bare keys."""
+
+
+def arguments_writer(spec: FamilySpec, calls: ToolCalls) -> ArgumentsWriter:
+    """The writer of a family whose calls are written by templates.
+
+    Raises:
+        RequestError: its encoding has no grammar.
+    """
+    encoding = _ENCODINGS.get(calls.arguments.encoding)
+    if encoding is None:
+        name, known = calls.arguments.encoding, ", ".join(_ENCODINGS)
+        raise RequestError(
+            "tools",
+            f"family {spec.id}: the argument encoding {name!r} has no grammar; those of {known} do",
+        )
+    return encoding(spec, calls)
+
+
+def json_writer(spec: FamilySpec, calls: ToolCalls) -> ArgumentsWriter:
+    """Arguments as JSON."""
+    return _json
+
+
+def _json(tool: CallableTool) -> WrittenArguments:
+    return _json_of(tool.parameters, tool.strict)
+
+
+@lru_cache(maxsize=1024)
+def _json_of(schema: JsonSchema | None, strict: bool) -> WrittenArguments:
+    value, limits = _schema_of(schema, strict)
+    return WrittenArguments.pack([guarded_json(value)], limits)
+
+
+def _schema_of(schema: JsonSchema | None, strict: bool) -> tuple[Any, Any]:
+    if not strict:
+        return {"type": "object"}, ()
+    if schema is None:
+        return NO_PARAMETERS, ()
+    ready = ready_parameters(schema)
+    return ready.unfold(), ready.limits
+
+
+def _bare_keys_writer(spec: FamilySpec, calls: ToolCalls) -> ArgumentsWriter:
+    quote = calls.arguments.quote
+    if quote != BARE_KEYS_QUOTE:
+        raise RequestError(
+            "tools",
+            f"family {spec.id}: strings in {quote!r} have no grammar; those in"
+            f" {BARE_KEYS_QUOTE!r} do",
+        )
+    ends = tuple(sorted(call_openers(calls) | call_closers(calls)))
+    return lambda tool: _bare_keys(ends, tool.parameters, tool.strict)
+
+
+@lru_cache(maxsize=1024)
+def _bare_keys(ends: tuple[str, ...], schema: JsonSchema | None, strict: bool) -> WrittenArguments:
+    value, limits = _schema_of(schema, strict)
+    unwritten = [] if not strict else list(_unwritten_keys(value))
+    written = guarded_json(value, ends, style="gemma")
+    return WrittenArguments.pack([written], [*limits, *unwritten])
+
+
+def _unwritten_keys(schema: Any) -> Iterator[Limitation]:
+    """The names of parameters that would not be read again between bare keys' own signs."""
+    for path, inner in walk(schema):
+        for name in inner.get("properties", ()) if isinstance(inner, dict) else ():
+            if name != name.strip() or any(char in name for char in _NOT_IN_BARE_KEYS):
+                yield unwritten_name(name, dotted(path))
+
+
+def _tagged_writer(spec: FamilySpec, calls: ToolCalls) -> ArgumentsWriter:
+    return tagged_writer(spec)
+
+
+_NOT_IN_BARE_KEYS = ":,{}[]<>\"'\n"
+_ENCODINGS: dict[str, Callable[[FamilySpec, ToolCalls], ArgumentsWriter]] = {
+    "json": json_writer,
+    "tagged": _tagged_writer,
+    "bare-keys": _bare_keys_writer,
+}

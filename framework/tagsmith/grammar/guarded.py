@@ -1,0 +1,82 @@
+"""JSON in which no string holds certain texts, though its schema has patterns and lengths: the
+grammar engine gives up lengths where it excludes text, and excludes none from a pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from tagsmith.grammar.formats import Format, json_schema
+from tagsmith.grammar.regexes import lengths, none_of, within
+from tagsmith.request.vocabulary import walk
+
+MOST_COUNTED = 256
+"""Up to which length a string is counted by a pattern: more of it takes long to compile."""
+
+_LENGTHS = {"minLength", "maxLength"}
+_QUOTED = set('"\\')
+_NO_TEXT = "\0\0"
+"""What no string of JSON can hold."""
+_CONTROLS = "\\x00-\\x1f"
+
+
+def guarded_json(
+    schema: Any, excludes: Collection[str] = (), *, style: str | None = None
+) -> Format:
+    """One JSON value of this schema; no string in it holds one of these texts.
+
+    Lengths become patterns: counted by the engine, a string might hold bare control characters.
+    Where the schema names such a text itself, or counts longer strings than a pattern can, the
+    schema goes first, and strings may hold them. The schema is the caller's own to give away.
+
+    >>> guarded_json({"type": "string", "maxLength": 9}, ["<a>"])["json_schema"]["pattern"][-8:]
+    '1f]{0,9}'
+    """
+    # A quote ends the string: what stands before it is all of a text that a string may hold.
+    cut = (text.partition('"')[0] for text in excludes)
+    inside = list(dict.fromkeys(filter(None, cut)))
+    spelled = repr(schema)
+    named = any(text in spelled for text in inside)
+    is_clean = _guard(schema, {text[0] for text in inside})
+    if named or not is_clean:
+        inside = []
+    elif not inside and _is_open_beside_odd_names(schema):
+        inside = [_NO_TEXT]
+    return json_schema(schema, inside, style=style)
+
+
+def _guard(schema: Any, firsts: set[str]) -> bool:
+    """Make patterns of lengths, and keep patterns clean; False where a length has no pattern."""
+    is_clean = True
+    for _, inner in walk(schema):
+        if not isinstance(inner, dict):
+            continue
+        if "pattern" in inner:
+            inner["pattern"] = within(inner["pattern"], firsts) or inner["pattern"]
+        elif not _LENGTHS.isdisjoint(inner):
+            is_clean = is_clean and _countable(inner)
+            if _countable(inner):
+                least, most = inner.pop("minLength", 0), inner.pop("maxLength", None)
+                chars = none_of(firsts | _QUOTED, also=_CONTROLS)
+                inner["pattern"] = lengths(chars, least, most)
+    return is_clean
+
+
+def _countable(schema: dict[str, Any]) -> bool:
+    """Whether a pattern can say the lengths of a schema."""
+    longest = max(schema.get(word, 0) for word in _LENGTHS)
+    return schema.get("type") == "string" and "format" not in schema and longest <= MOST_COUNTED
+
+
+def _is_open_beside_odd_names(schema: Any) -> bool:
+    """Whether an object takes other properties beside some that JSON may escape.
+
+    Only where it excludes text does the engine tell the two apart.
+    """
+    objects = [inner for _, inner in walk(schema) if isinstance(inner, dict)]
+    opened = [inner for inner in objects if inner.get("additionalProperties", False) is not False]
+    return any(_is_odd(name) for inner in opened for name in inner.get("properties", ()))
+
+
+def _is_odd(name: str) -> bool:
+    return not (name.isascii() and name.isprintable() and _QUOTED.isdisjoint(name))

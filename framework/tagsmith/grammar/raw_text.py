@@ -1,0 +1,106 @@
+"""Strings that are written as they are, between two literals, and held to a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tagsmith.grammar.formats import Format, any_text, optional, regex, sequence
+from tagsmith.grammar.guarded import MOST_COUNTED
+from tagsmith.grammar.limits import Limitation
+from tagsmith.grammar.patterns import pattern_problem
+from tagsmith.grammar.regexes import lengths, none_of, not_beginning_with, within
+
+_HEX = "[0-9a-fA-F]"
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_DATE = "[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_TIME = (
+    "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,9})?"
+    "(?:Z|[+\\-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+)
+_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9\\-]{0,61}[a-zA-Z0-9])?"
+_URI_CHARS = "[a-zA-Z0-9\\-._~:/?#@!$&'()*+,;=%]"
+
+FORMATS = {
+    "date": _DATE,
+    "time": _TIME,
+    "date-time": f"{_DATE}T{_TIME}",
+    "uuid": f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}",
+    "ipv4": f"{_OCTET}(?:\\.{_OCTET}){{3}}",
+    "hostname": f"{_LABEL}(?:\\.{_LABEL})*",
+    "email": f"[a-zA-Z0-9._%+\\-]{{1,64}}@{_LABEL}(?:\\.{_LABEL})*",
+    "uri": f"[a-zA-Z][a-zA-Z0-9+.\\-]*:{_URI_CHARS}+",
+    "uri-reference": f"{_URI_CHARS}*",
+}
+"""The formats of JSON Schema that text is held to: what they say, as far as a pattern says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands around a raw value: the literals that may end it, and the newlines that the
+    template writes before and after it."""
+
+    ends: tuple[str, ...]
+    lead: str = ""
+    tail: str = ""
+
+    @property
+    def firsts(self) -> frozenset[str]:
+        """The characters that the ends begin with."""
+        return frozenset(text[0] for text in self.ends)
+
+    def exactly(self, *text: str | Format) -> Format:
+        """The value is this text, and nothing of it is taken for the newlines around it."""
+        return sequence(self.lead, *text, self.tail)
+
+
+def raw_text(schema: dict[str, Any], around: Around) -> Format:
+    """Text that keeps to the schema of a string, and holds nothing that may end it.
+
+    What `raw_limits` names is left out.
+
+    >>> raw_text({"maxLength": 3}, Around(("</p>",)))["pattern"]
+    '[^<]{0,3}'
+    """
+    pattern = _pattern(schema, around)
+    if pattern is not None:
+        return around.exactly(regex(pattern))
+    least, most = schema.get("minLength", 0), schema.get("maxLength")
+    if not least and most is None:
+        # Newlines beside it are as good as its own: the parser takes one, if it is there.
+        return any_text(around.ends)
+    chars = none_of(around.firsts)
+    if most is not None and most <= MOST_COUNTED:
+        return around.exactly(regex(lengths(chars, least, most)))
+    begin = regex(lengths(chars, least, least)) if least else ""
+    rest = any_text(around.ends, at_most=None if most is None else most - least)
+    return around.exactly(begin, rest)
+
+
+def raw_limits(schema: dict[str, Any], around: Around) -> Iterator[Limitation]:
+    """What the schema of a string asks, and text between literals is not held to."""
+    pattern, kind = schema.get("pattern"), schema.get("format")
+    if pattern is not None and within(pattern, around.firsts) is None:
+        yield Limitation(".pattern", f"{pattern!r} matches what may end the value in this layout")
+    elif pattern is None and kind is not None and kind not in FORMATS:
+        yield Limitation(".format", f"{kind!r} is not held in text; allowed: {', '.join(FORMATS)}")
+
+
+def one_of(values: list[str], around: Around) -> list[Format]:
+    """Each of these texts, but for those that hold what may end them."""
+    clean = [text for text in values if not any(end in text for end in around.ends)]
+    return [around.exactly(text) for text in clean]
+
+
+def text_beginning_with_none_of(words: set[str], around: Around) -> Format:
+    """Free text that begins with none of these words, nor with a blank; or nothing."""
+    first = not_beginning_with(words, beside=" \t\n\r" + "".join(around.firsts))
+    return around.exactly(optional(sequence(regex(first), any_text(around.ends))))
+
+
+def _pattern(schema: dict[str, Any], around: Around) -> str | None:
+    if "pattern" in schema:
+        usable = pattern_problem(schema["pattern"]) is None
+        return within(schema["pattern"], around.firsts) if usable else None
+    return FORMATS.get(schema.get("format", ""))

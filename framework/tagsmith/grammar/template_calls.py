@@ -1,0 +1,96 @@
+"""The `template` layout: calls as literals with holes, in the first form that the family names."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from tagsmith.engine.tables import marker_meanings
+from tagsmith.engine.templates import (
+    SOFT_NEWLINE,
+    Hole,
+    split_template,
+    template_steps,
+    words_after,
+)
+from tagsmith.errors import RequestError
+from tagsmith.grammar.arguments import arguments_writer
+from tagsmith.grammar.filling import Steps, fill
+from tagsmith.grammar.formats import Format, Piece, either, regex, sequence, tag
+from tagsmith.grammar.names import NameForm
+from tagsmith.request import CallableTool, Request
+from tagsmith.spec.models import CallId, FamilySpec, ToolCalls
+
+_INDEX = "[0-9]{1,9}"
+
+
+def template_call(spec: FamilySpec, calls: ToolCalls, request: Request) -> Format:
+    """One call to any of the tools.
+
+    Raises:
+        RequestError: the arguments have no grammar, or a tool's name cannot be written.
+    """
+    steps = _first_form(calls)
+    return either([sequence(*pieces) for pieces in _calls(spec, calls, request, steps)])
+
+
+def template_tag(spec: FamilySpec, calls: ToolCalls, request: Request) -> Format:
+    """The same as a tag of its own: it begins and ends with the call's own literals."""
+    steps = _first_form(calls)
+    begin, *inner = steps
+    assert not isinstance(begin, Hole), "a call that stands anywhere begins with a literal"
+    end = ""
+    if not isinstance(inner[-1], Hole):
+        end = inner.pop()
+    each = [sequence(*pieces) for pieces in _calls(spec, calls, request, inner)]
+    return tag(begin, either(each), end)
+
+
+def _first_form(calls: ToolCalls) -> list[str | Hole]:
+    """The steps of the form that is written, without newlines around it."""
+    steps = template_steps((calls.call or ("",))[0])
+    while steps[-1] == SOFT_NEWLINE:
+        steps.pop()
+    return steps[1:] if steps[0] == SOFT_NEWLINE else steps
+
+
+def _calls(spec: FamilySpec, calls: ToolCalls, request: Request, steps: Steps) -> list[list[Piece]]:
+    write = arguments_writer(spec, calls)
+    names = _name_form(spec, calls)
+    for tool in request.tools:
+        if not names.holds(tool.name):
+            raise RequestError(
+                "tools",
+                f"family {spec.id} cannot write the name {tool.name!r} in its calls; give the tool"
+                " another, of one line, without any of its markup",
+            )
+    return [
+        fill(
+            steps,
+            {
+                Hole.NAME: tool.name,
+                Hole.ID: _id(calls.id, tool),
+                Hole.IGNORED: "",
+                Hole.ARGUMENTS: sequence(*write(tool).pieces()),
+            },
+        )
+        for tool in request.tools
+    ]
+
+
+def _id(form: CallId, tool: CallableTool) -> Piece:
+    if form.format is None:
+        return regex(form.pattern)
+    before, _, rest = form.format.partition("{name}")
+    between, _, after = rest.partition("{index}")
+    return sequence(before + tool.name + between, regex(_INDEX), after)
+
+
+def _name_form(spec: FamilySpec, calls: ToolCalls) -> NameForm:
+    forms = calls.call or ()
+    hole = Hole.ID if calls.id.format is not None else Hole.NAME
+    parts = [step for form in calls.arguments.parameter or () for step in split_template(form)]
+    words = {step for step in parts if not isinstance(step, Hole) and any(map(str.isalnum, step))}
+    stops = words_after(forms, hole) | words | marker_meanings(spec).keys()
+    if any((hole, Hole.ARGUMENTS) in pairwise(split_template(form)) for form in forms):
+        stops |= {"{"} if parts == [] else set()
+    return NameForm(tuple(sorted(stops)))

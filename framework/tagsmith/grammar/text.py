@@ -1,0 +1,161 @@
+"""Free text: what it may hold, so that nothing in it misleads the parser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tagsmith.engine.tables import Role, marker_meanings
+from tagsmith.engine.text import WHITESPACE
+from tagsmith.grammar.calls import CallForms
+from tagsmith.grammar.formats import (
+    Format,
+    any_text,
+    blanks,
+    const,
+    either,
+    free_text,
+    optional,
+    regex,
+    sequence,
+    shortest,
+    star,
+    tag,
+)
+from tagsmith.grammar.regexes import not_beginning_with
+from tagsmith.grammar.turns import header_starts, variants
+from tagsmith.request import ReasoningMode, Request
+from tagsmith.spec.models import FamilySpec, MarkerPair
+from tagsmith.spec.policies import CallLayout, Unmarked
+
+_POSITION = r"[0-9]{1,4}:\[[0-9]{1,4}(?:, ?[0-9]{1,4}){0,63}\]"
+_POSITIONS = f"{_POSITION}(?:, ?{_POSITION}){{0,63}}"
+_WORDS = "a-zA-Z0-9_\x80-\U0010ffff"
+_WORD = rf"[{_WORDS}][{_WORDS}.\-:/]*"
+_FENCE = "```"
+
+
+def answer_text(spec: FamilySpec, request: Request, calls: CallForms | None) -> Format:
+    """Text, bare or in the family's wrappers, with the calls that may stand in it."""
+    tags = () if calls is None else calls.tags
+    several = calls is not None and calls.may_repeat(request)
+    lead = _lead(spec, request)
+    if lead is None and several:
+        return _stretch(spec, tags)
+    last = [] if several or not tags else [optional(either(tags))]
+    if lead is None:
+        return sequence(_stretch(spec), *last)
+    inner = [*_messages(spec, request), *(tags if several else ())]
+    more = [star(sequence(either(inner), _stretch(spec)))] if inner else []
+    text = sequence(lead, *more, *last)
+    if calls is None or calls.bare is None:
+        return text
+    return either([text, sequence(blanks(), calls.bare)])
+
+
+def thoughts(spec: FamilySpec, end: str) -> Format:
+    """Reasoning, up to the marker that ends it."""
+    return _cited(spec, [text for text in _markers(spec) if text not in end])
+
+
+def wrapped(spec: FamilySpec, pair: MarkerPair, content: Format) -> list[Format]:
+    """Content in one of the family's wrappers."""
+    end = pair.end or ""
+    return variants(spec, tag(pair.start, content, [end, ""] if header_starts(spec) else end))
+
+
+def forbidden_in_documents(spec: FamilySpec) -> list[str]:
+    """What no string of a JSON document may hold: in content a marker is a marker."""
+    return [*_markers(spec), *spec.tokens.hidden, *_citation_markup(spec)]
+
+
+def _stretch(spec: FamilySpec, calls: Sequence[Format] = ()) -> Format:
+    """Text without markers but the family's wrappers, and these calls in it."""
+    pairs = spec.tag_style.content
+    wrappers = {pair.end for pair in pairs}
+    if not header_starts(spec):
+        wrappers |= {pair.start for pair in pairs}
+    return _cited(spec, [text for text in _markers(spec) if text not in wrappers], calls)
+
+
+def _messages(spec: FamilySpec, request: Request) -> list[Format]:
+    """How a message begins in a family with headers; reasoning may come again between others."""
+    if not header_starts(spec):
+        return []
+    messages = [tag(pair.start, const(""), "") for pair in spec.tag_style.content]
+    reasoning = spec.tag_style.reasoning
+    if reasoning is not None and request.reasoning is not ReasoningMode.DISABLED:
+        end = reasoning.end or ""
+        messages.append(tag(reasoning.start, thoughts(spec, end), end))
+    return [one for message in messages for one in variants(spec, message)]
+
+
+def _lead(spec: FamilySpec, request: Request) -> Format | None:
+    """Text up to the first marker, where its beginning alone might make it a call or a header."""
+    markers = _markers(spec)
+    stretch = _stretch(spec)
+    if header_starts(spec):
+        # What goes on from the turn start that ends the prompt.
+        starts = spec.tokens.turn_start
+        tails = [
+            text[len(start) :] for text in markers for start in starts if text.startswith(start)
+        ]
+        begin = not_beginning_with([*filter(None, tails), *markers])
+        return optional(sequence(regex(begin), stretch))
+    if spec.tool_calls is None or spec.tool_calls.unmarked is not Unmarked.AT_START:
+        return None
+    begun = [sequence(blanks(), regex(_no_call_begins(spec, request)), stretch), blanks()]
+    if spec.tool_calls.layout is CallLayout.PYTHONIC:
+        # A word is text as well, where no parenthesis follows it.
+        begun.append(sequence(blanks(), regex(_WORD), blanks()))
+    return either(begun)
+
+
+def _cited(spec: FamilySpec, excludes: list[str], calls: Sequence[Format] = ()) -> Format:
+    """Text that holds none of these, but calls and cited spans where their openers stand."""
+    begins = [call["begin"] for call in calls]
+    openers = [
+        next((text for text in excludes if begin.startswith(text)), begin) for begin in begins
+    ]
+    strays = [text for text in excludes if not any(text in begin for begin in begins)]
+    tags, triggers = list(calls), shortest(dict.fromkeys(openers))
+    if spec.citations is not None:
+        markup = spec.citations.markup
+        before, after = markup.close_parts
+        span = sequence(any_text([*_markers(spec), markup.open, before]), before, regex(_POSITIONS))
+        tags.append(tag(markup.open, span, after))
+        triggers.append(markup.open)
+        strays.append(before)
+    return free_text(tags, triggers, strays) if tags else any_text(strays)
+
+
+def _no_call_begins(spec: FamilySpec, request: Request) -> str:
+    """How text begins that is no call, though calls may stand there without a marker."""
+    assert spec.tool_calls is not None, "a family has calls where they may stand unmarked"
+    # Behind a token that is not shown, the content still begins.
+    markers = [*_markers(spec), *spec.tokens.hidden]
+    if spec.tool_calls.layout is CallLayout.JSON:
+        return not_beginning_with(["{", "[", _FENCE, *markers], beside=WHITESPACE)
+    # A word is no call unless a parenthesis follows it, and what is no keyword follows that.
+    other = not_beginning_with(["[", *markers], beside=WHITESPACE, also=_WORDS)
+    apart = not_beginning_with(["(", *markers], beside=WHITESPACE)
+    joined = not_beginning_with(["(", *markers], beside=WHITESPACE + ".-:/", also=_WORDS)
+    names = [tool.name for tool in request.tools]
+    unknown = not_beginning_with(["[", *names, *markers], beside=WHITESPACE + "(")
+    value = not_beginning_with([")", "(", *markers], beside=WHITESPACE + "=.-", also=_WORDS)
+    inside = not_beginning_with(["=", "(", *markers], beside=WHITESPACE + ".-", also=_WORDS)
+    blank = r"[ \t\n\r]"
+    bracket = rf"{unknown}[{_WORDS}]*{blank}*\({blank}*(?:{value}|[{_WORDS}]+{blank}*{inside})"
+    return f"(?:{other}|{_WORD}(?:{blank}+{apart}|{joined})|{bracket})"
+
+
+def _markers(spec: FamilySpec) -> list[str]:
+    """Every literal that means something in text, without those that another one is part of."""
+    meanings = marker_meanings(spec)
+    literals = [text for text, meaning in meanings.items() if meaning.role is not Role.HIDDEN]
+    return [*literals, *(start for start in header_starts(spec) if start not in literals)]
+
+
+def _citation_markup(spec: FamilySpec) -> list[str]:
+    if spec.citations is None:
+        return []
+    return [spec.citations.markup.open, spec.citations.markup.close_parts[0]]
