@@ -8,6 +8,7 @@ from typing import Any
 
 from tagsmith.grammar.formats import Format, json_schema
 from tagsmith.grammar.regexes import lengths, none_of, within
+from tagsmith.grammar.string_formats import FORMATS
 from tagsmith.request.vocabulary import walk
 
 MOST_COUNTED = 256
@@ -26,19 +27,17 @@ def guarded_json(
     """One JSON value of this schema; no string in it holds one of these texts.
 
     Lengths become patterns: counted by the engine, a string might hold bare control characters.
-    Where the schema names such a text itself, or counts longer strings than a pattern can, the
-    schema goes first, and strings may hold them. The schema is the caller's own to give away.
+    The schema goes first: strings may hold a text that it names itself, and all of them where it
+    counts longer strings than a pattern can. It is the caller's own to give away.
 
     >>> guarded_json({"type": "string", "maxLength": 9}, ["<a>"])["json_schema"]["pattern"][-8:]
     '1f]{0,9}'
     """
     # A quote ends the string: what stands before it is all of a text that a string may hold.
     cut = (text.partition('"')[0] for text in excludes)
-    inside = list(dict.fromkeys(filter(None, cut)))
     spelled = repr(schema)
-    named = any(text in spelled for text in inside)
-    is_clean = _guard(schema, {text[0] for text in inside})
-    if named or not is_clean:
+    inside = [text for text in dict.fromkeys(filter(None, cut)) if text not in spelled]
+    if not _guard(schema, {text[0] for text in inside}):
         inside = []
     elif not inside and _is_open_beside_odd_names(schema):
         inside = [_NO_TEXT]
@@ -59,6 +58,9 @@ def _guard(schema: Any, firsts: set[str]) -> bool:
                 least, most = inner.pop("minLength", 0), inner.pop("maxLength", None)
                 chars = none_of(firsts | _QUOTED, also=_CONTROLS)
                 inner["pattern"] = lengths(chars, least, most)
+        elif firsts and inner.get("type") == "string" and inner.get("format") in FORMATS:
+            # The engine's own may hold anything between quotes, as mail addresses do.
+            inner["pattern"] = FORMATS[inner.pop("format")]
     return is_clean
 
 

@@ -31,6 +31,7 @@ _POSITION = r"[0-9]{1,4}:\[[0-9]{1,4}(?:, ?[0-9]{1,4}){0,63}\]"
 _POSITIONS = f"{_POSITION}(?:, ?{_POSITION}){{0,63}}"
 _WORDS = "a-zA-Z0-9_\x80-\U0010ffff"
 _WORD = rf"[{_WORDS}][{_WORDS}.\-:/]*"
+_BLANK = r"[ \t\n\r]"
 _FENCE = "```"
 
 
@@ -134,7 +135,9 @@ def _no_call_begins(spec: FamilySpec, request: Request) -> str:
     # Behind a token that is not shown, the content still begins.
     markers = [*_markers(spec), *spec.tokens.hidden]
     if spec.tool_calls.layout is CallLayout.JSON:
-        return not_beginning_with(["{", "[", _FENCE, *markers], beside=WHITESPACE)
+        begin = not_beginning_with(["{", "[", _FENCE, *markers], beside=WHITESPACE)
+        # Code in a fence is text, unless it may be a call.
+        return f"(?:{_FENCE}[a-zA-Z0-9_+#.\\-]*{_BLANK}*)?{begin}"
     # A word is no call unless a parenthesis follows it, and what is no keyword follows that.
     other = not_beginning_with(["[", *markers], beside=WHITESPACE, also=_WORDS)
     apart = not_beginning_with(["(", *markers], beside=WHITESPACE)
@@ -143,9 +146,8 @@ def _no_call_begins(spec: FamilySpec, request: Request) -> str:
     unknown = not_beginning_with(["[", *names, *markers], beside=WHITESPACE + "(")
     value = not_beginning_with([")", "(", *markers], beside=WHITESPACE + "=.-", also=_WORDS)
     inside = not_beginning_with(["=", "(", *markers], beside=WHITESPACE + ".-", also=_WORDS)
-    blank = r"[ \t\n\r]"
-    bracket = rf"{unknown}[{_WORDS}]*{blank}*\({blank}*(?:{value}|[{_WORDS}]+{blank}*{inside})"
-    return f"(?:{other}|{_WORD}(?:{blank}+{apart}|{joined})|{bracket})"
+    bracket = rf"{unknown}[{_WORDS}]*{_BLANK}*\({_BLANK}*(?:{value}|[{_WORDS}]+{_BLANK}*{inside})"
+    return f"(?:{other}|{_WORD}(?:{_BLANK}+{apart}|{joined})|{bracket})"
 
 
 def _markers(spec: FamilySpec) -> list[str]:
