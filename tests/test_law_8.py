@@ -253,6 +253,8 @@ def _prompt(family: tagsmith.Family, reasoning: str, text: str) -> str:
         return prompt
     if reasoning == "auto" and family.spec.initial_region is InitialRegion.CONTENT:
         return prompt
+    if reasoning == "disabled" and family.spec.tokens.header is not None:
+        return prompt
     return prompt + markers.start + ("" if reasoning == "enabled" else markers.end or "")
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from tagsmith.errors import RequestError
 from tagsmith.grammar.arguments import arguments_writer, json_writer
-from tagsmith.grammar.formats import Format, blanks, either, plus, sequence, tag
+from tagsmith.grammar.formats import Format, blanks, either, plus, sequence, star, tag
 from tagsmith.grammar.json_calls import json_region
 from tagsmith.grammar.limits import Limitation
 from tagsmith.grammar.pythonic_calls import pythonic_region, pythonic_writer
-from tagsmith.grammar.template_calls import template_call, template_tag
-from tagsmith.grammar.turns import is_padded, variants
+from tagsmith.grammar.template_calls import header_calls, template_call, template_tag
+from tagsmith.grammar.turns import is_padded, turn_start_again
 from tagsmith.grammar.written import ArgumentsWriter
-from tagsmith.request import Request
+from tagsmith.request import ReasoningMode, Request
 from tagsmith.spec.models import FamilySpec, ToolCalls
 from tagsmith.spec.policies import CallLayout, Container, Unmarked
 
@@ -24,13 +24,15 @@ class CallForms:
     """The calls of one request.
 
     `tags` begin with a marker, or with the call's own literal, in each way that it may stand there;
-    `bare` are calls at the very start of the content, with nothing before them. `is_last` says that
+    `bare` are calls at the very start of the content, with nothing before them; `begun` is one call
+    there that goes on from the turn start in the prompt. `is_last` says that
     nothing may follow calls, `is_single` that a tag holds one call, so that more of them are more
     tags. `padded` says that blanks around calls are shown to nobody.
     """
 
     tags: tuple[Format, ...]
     bare: Format | None
+    begun: Format | None
     is_last: bool
     is_single: bool
     padded: bool
@@ -46,12 +48,14 @@ class CallForms:
 
     def only(self, request: Request) -> Format:
         """At least one call, and nothing else."""
+        several = self.is_single and request.parallel_tool_calls
         forms: list[Format] = []
         if self.tags:
             marked = either(self.tags)
-            several = self.is_single and request.parallel_tool_calls
             spaced = sequence(marked, blanks()) if self.padded else marked
             forms.append(plus(spaced) if several else spaced)
+            if self.begun is not None:
+                forms.append(sequence(self.begun, *([star(spaced)] if several else [])))
         if self.bare is not None:
             forms.append(self.bare)
         return sequence(blanks(), either(forms)) if self.padded else either(forms)
@@ -67,14 +71,22 @@ def call_forms(spec: FamilySpec, request: Request) -> CallForms:
     at_start = calls.unmarked is Unmarked.AT_START
     region = _REGIONS[calls.layout]
     tags: list[Format] = []
+    begun: Format | None = None
+    start = turn_start_again(spec)
     if markers is not None:
         inner = region(spec, calls, request)
         end = markers.end
         tags = [sequence(markers.start, inner) if end is None else tag(markers.start, inner, end)]
+    elif start is not None:
+        anywhere, at_start = header_calls(spec, calls, request, start)
+        tags = [anywhere]
+        # Behind reasoning, the turn start has to be written again.
+        begun = at_start if request.reasoning is ReasoningMode.DISABLED else None
     elif calls.layout is CallLayout.TEMPLATE:
-        tags = variants(spec, template_tag(spec, calls, request))
+        tags = [template_tag(spec, calls, request)]
     return CallForms(
         tags=tuple(tags),
+        begun=begun,
         bare=region(spec, calls, request) if at_start else None,
         is_last=markers is not None and markers.end is None,
         is_single=markers is None or calls.container is Container.OBJECT,

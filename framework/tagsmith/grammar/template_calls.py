@@ -45,9 +45,43 @@ def template_tag(spec: FamilySpec, calls: ToolCalls, request: Request) -> Format
     return tag(begin, either(each), end)
 
 
+def header_calls(
+    spec: FamilySpec, calls: ToolCalls, request: Request, start: str
+) -> tuple[Format, Format]:
+    """One call where every message has a header: in the first form of all, and in the first of
+    those that begin with the turn start, which some families put the tool's name behind.
+
+    Returns the call as it may stand anywhere, and as it may where the prompt's turn start goes on.
+    """
+    steps = _first_form(calls)
+    others = [_steps(form) for form in calls.call or () if form.startswith(start)]
+    heads = [steps, [start, *steps], *others[:1]]
+    at_start = [[str(form[0]).removeprefix(start), *form[1:]] for form in others[:1]]
+    return _headed(spec, calls, request, heads), _headed(spec, calls, request, at_start or [steps])
+
+
+def _headed(
+    spec: FamilySpec, calls: ToolCalls, request: Request, forms: list[list[str | Hole]]
+) -> Format:
+    """One call in one of these forms, which part before the arguments alone."""
+    tail = forms[0][forms[0].index(Hole.ARGUMENTS) :]
+    heads = [form[: form.index(Hole.ARGUMENTS)] for form in forms]
+    bodies = _calls(spec, calls, request, tail)
+    each = [
+        sequence(either([sequence(*fill(head, _named(calls, tool))) for head in heads]), *body)
+        for tool, body in zip(request.tools, bodies, strict=True)
+    ]
+    return either(each)
+
+
 def _first_form(calls: ToolCalls) -> list[str | Hole]:
-    """The steps of the form that is written, without newlines around it."""
-    steps = template_steps((calls.call or ("",))[0])
+    """The steps of the form that is written."""
+    return _steps((calls.call or ("",))[0])
+
+
+def _steps(form: str) -> list[str | Hole]:
+    """The steps of a form, without newlines around it."""
+    steps = template_steps(form)
     while steps[-1] == SOFT_NEWLINE:
         steps.pop()
     return steps[1:] if steps[0] == SOFT_NEWLINE else steps
@@ -64,17 +98,13 @@ def _calls(spec: FamilySpec, calls: ToolCalls, request: Request, steps: Steps) -
                 " another, of one line, without any of its markup",
             )
     return [
-        fill(
-            steps,
-            {
-                Hole.NAME: tool.name,
-                Hole.ID: _id(calls.id, tool),
-                Hole.IGNORED: "",
-                Hole.ARGUMENTS: sequence(*write(tool).pieces()),
-            },
-        )
+        fill(steps, _named(calls, tool) | {Hole.ARGUMENTS: sequence(*write(tool).pieces())})
         for tool in request.tools
     ]
+
+
+def _named(calls: ToolCalls, tool: CallableTool) -> dict[Hole, Piece]:
+    return {Hole.NAME: tool.name, Hole.ID: _id(calls.id, tool), Hole.IGNORED: ""}
 
 
 def _id(form: CallId, tool: CallableTool) -> Piece:

@@ -47,10 +47,13 @@ def answer_text(spec: FamilySpec, request: Request, calls: CallForms | None) -> 
         return sequence(_stretch(spec), *last)
     inner = [*_messages(spec, request), *(tags if several else ())]
     more = [star(sequence(either(inner), _stretch(spec)))] if inner else []
-    text = sequence(lead, *more, *last)
-    if calls is None or calls.bare is None:
-        return text
-    return either([text, sequence(blanks(), calls.bare)])
+    starts = [lead] if calls is None or calls.begun is None else [lead, calls.begun]
+    ways = [sequence(either(starts if several else [lead]), *more, *last)]
+    if calls is not None and calls.begun is not None and not several:
+        ways.append(calls.begun)
+    if calls is not None and calls.bare is not None:
+        ways.append(sequence(blanks(), calls.bare))
+    return either(ways)
 
 
 def thoughts(spec: FamilySpec, end: str) -> Format:

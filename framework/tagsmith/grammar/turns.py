@@ -13,14 +13,18 @@ def header_starts(spec: FamilySpec) -> tuple[str, ...]:
     return () if header is None else tuple(shortest(header.start))
 
 
+def turn_start_again(spec: FamilySpec) -> str | None:
+    """The turn start that is written again before a message with a header, if any is."""
+    starts = header_starts(spec)
+    return next((text for text in spec.tokens.turn_start if text.startswith(starts)), None)
+
+
 def variants(spec: FamilySpec, message: Format) -> list[Format]:
     """A tag as it stands at the start of the output, and as it stands behind another turn start."""
-    starts = header_starts(spec)
-    begin = message["begin"]
-    if not begin.startswith(starts):
+    again = turn_start_again(spec)
+    if again is None or not message["begin"].startswith(header_starts(spec)):
         return [message]
-    again = [start for start in spec.tokens.turn_start if start.startswith(starts)]
-    return [message, *({**message, "begin": start + begin} for start in again[:1])]
+    return [message, {**message, "begin": again + message["begin"]}]
 
 
 def is_padded(spec: FamilySpec) -> bool:
