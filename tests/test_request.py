@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 
 from tagsmith.errors import RequestError
 from tagsmith.grammar import build_structural_tag, list_limitations
-from tagsmith.grammar.limits import find_limits
-from tagsmith.grammar.patterns import pattern_problem
+from tagsmith.grammar.schemas.limits import find_limits
+from tagsmith.grammar.schemas.patterns import pattern_problem
 from tagsmith.request import (
     MAX_NESTING,
     ReasoningMode,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tagsmith.errors import RequestError
-from tagsmith.grammar.calls import CallForms, call_forms, call_limits
+from tagsmith.grammar.calls.forms import CallForms, call_forms, call_limits
 from tagsmith.grammar.formats import (
     Format,
     blanks,
@@ -16,9 +16,9 @@ from tagsmith.grammar.formats import (
     sequence,
     tag,
 )
-from tagsmith.grammar.guarded import guarded_json
-from tagsmith.grammar.limits import Limitation
-from tagsmith.grammar.schemas import ready_document
+from tagsmith.grammar.schemas.guarded import guarded_json
+from tagsmith.grammar.schemas.limits import Limitation
+from tagsmith.grammar.schemas.ready import ready_document
 from tagsmith.grammar.text import (
     answer_text,
     forbidden_in_documents,
@@ -79,7 +79,7 @@ def _limits(spec: FamilySpec, request: Request) -> Iterator[tuple[str, Limitatio
 
 def _turn(spec: FamilySpec, request: Request) -> Format:
     """The whole of what the grammar sees: reasoning where it comes under it, then the rest."""
-    calls = call_forms(spec, request) if request.tools else None
+    calls = call_forms(spec, request)
     if request.reasoning in (ReasoningMode.GATED, ReasoningMode.DISABLED):
         return _answer(spec, request, calls)
     markers = spec.tag_style.reasoning
@@ -97,20 +97,20 @@ def _turn(spec: FamilySpec, request: Request) -> Format:
     return sequence(optional(sequence(blanks(), markers.start, opened)), answer)
 
 
-def _answer(spec: FamilySpec, request: Request, calls: CallForms | None) -> Format:
+def _answer(spec: FamilySpec, request: Request, calls: CallForms) -> Format:
     """Calls, an answer, or both, as the tool choice and the response format say."""
-    if calls is not None and request.mode is ToolChoiceMode.REQUIRED:
+    if request.mode is ToolChoiceMode.REQUIRED:
         return calls.only(request)
     if request.response_schema is None:
         return answer_text(spec, request, calls)
     document = _document(spec, request.response_schema)
     answers = [one for pair in spec.tag_style.content for one in wrapped(spec, pair, document)]
-    if answers and calls is not None and calls.is_tag:
-        return exactly_one([*answers, *calls.tags])
+    if answers and calls.tag is not None:
+        return exactly_one([*answers, calls.tag])
     answer = exactly_one(answers) if answers else document
     if is_padded(spec):
         answer = sequence(blanks(), answer, blanks())
-    return answer if calls is None else either([answer, calls.only(request)])
+    return either([answer, calls.only(request)]) if request.tools else answer
 
 
 def _document(spec: FamilySpec, schema: JsonSchema) -> Format:

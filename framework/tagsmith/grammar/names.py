@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.names import MAX_NAME
-from tagsmith.grammar.limits import Limitation
+from tagsmith.grammar.schemas.limits import Limitation
 
 
 def unwritten_name(name: str, place: str = "") -> Limitation:

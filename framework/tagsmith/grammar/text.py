@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tagsmith.engine.tables import Role, marker_meanings
 from tagsmith.engine.text import WHITESPACE
-from tagsmith.grammar.calls import CallForms
+from tagsmith.grammar.calls.forms import NO_CALLS, CallForms
 from tagsmith.grammar.formats import (
     Format,
     any_text,
@@ -35,25 +35,20 @@ _BLANK = r"[ \t\n\r]"
 _FENCE = "```"
 
 
-def answer_text(spec: FamilySpec, request: Request, calls: CallForms | None) -> Format:
+def answer_text(spec: FamilySpec, request: Request, calls: CallForms = NO_CALLS) -> Format:
     """Text, bare or in the family's wrappers, with the calls that may stand in it."""
-    tags = () if calls is None else calls.tags
-    several = calls is not None and calls.may_repeat(request)
+    several = calls.may_repeat(request)
+    marked, begun, bare = (_listed(form) for form in (calls.marked, calls.begun, calls.bare))
     lead = _lead(spec, request)
-    if lead is None and several:
-        return _stretch(spec, tags)
-    last = [] if several or not tags else [optional(either(tags))]
     if lead is None:
-        return sequence(_stretch(spec), *last)
-    inner = [*_messages(spec, request), *(tags if several else ())]
-    more = [star(sequence(either(inner), _stretch(spec)))] if inner else []
-    starts = [lead] if calls is None or calls.begun is None else [lead, calls.begun]
-    ways = [sequence(either(starts if several else [lead]), *more, *last)]
-    if calls is not None and calls.begun is not None and not several:
-        ways.append(calls.begun)
-    if calls is not None and calls.bare is not None:
-        ways.append(sequence(blanks(), calls.bare))
-    return either(ways)
+        return _stretch(spec, marked) if several else sequence(_stretch(spec), *_at_most(marked))
+    between = [*_messages(spec, request), *(marked if several else [])]
+    more = [star(sequence(either(between), _stretch(spec)))] if between else []
+    if several:
+        ways = [sequence(either([lead, *begun]), *more)]
+    else:
+        ways = [sequence(lead, *more, *_at_most(marked)), *begun]
+    return either([*ways, *(sequence(blanks(), form) for form in bare)])
 
 
 def thoughts(spec: FamilySpec, end: str) -> Format:
@@ -70,6 +65,14 @@ def wrapped(spec: FamilySpec, pair: MarkerPair, content: Format) -> list[Format]
 def forbidden_in_documents(spec: FamilySpec) -> list[str]:
     """What no string of a JSON document may hold: in content a marker is a marker."""
     return [*_markers(spec), *spec.tokens.hidden, *_citation_markup(spec)]
+
+
+def _listed(form: Format | None) -> list[Format]:
+    return [] if form is None else [form]
+
+
+def _at_most(forms: list[Format]) -> list[Format]:
+    return [optional(form) for form in forms]
 
 
 def _stretch(spec: FamilySpec, calls: Sequence[Format] = ()) -> Format:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tagsmith.engine.templates import split_template
 from tagsmith.errors import RequestError
 from tagsmith.grammar.formats import Format, any_text, const, either, optional, sequence, star
-from tagsmith.grammar.schemas import ready_parameters
+from tagsmith.grammar.schemas.ready import ready_parameters
 from tagsmith.request import Request
 from tagsmith.spec.models import FamilySpec, MarkerPair
 from tagsmith.wording import shortened

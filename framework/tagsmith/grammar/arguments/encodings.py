@@ -8,12 +8,12 @@ from typing import Any
 
 from tagsmith.engine.templates import call_closers, call_openers
 from tagsmith.errors import RequestError
-from tagsmith.grammar.guarded import guarded_json
-from tagsmith.grammar.limits import Limitation
+from tagsmith.grammar.arguments.tagged import tagged_writer
+from tagsmith.grammar.arguments.written import ArgumentsWriter, WrittenArguments
 from tagsmith.grammar.names import unwritten_name
-from tagsmith.grammar.schemas import NO_PARAMETERS, ready_parameters
-from tagsmith.grammar.tagged_arguments import tagged_writer
-from tagsmith.grammar.written import ArgumentsWriter, WrittenArguments
+from tagsmith.grammar.schemas.guarded import guarded_json
+from tagsmith.grammar.schemas.limits import Limitation
+from tagsmith.grammar.schemas.ready import NO_PARAMETERS, ready_parameters
 from tagsmith.request import CallableTool, JsonSchema
 from tagsmith.request.vocabulary import dotted, walk
 from tagsmith.spec.models import FamilySpec, ToolCalls

@@ -6,16 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tagsmith.grammar.branches import (
-    Schema,
-    Shape,
-    branches,
-    detached,
-    listed,
-    shape_limits,
-    shapes,
-    types_of,
-)
+from tagsmith.grammar.arguments.raw_text import Around, raw_limits, raw_text
 from tagsmith.grammar.formats import (
     SPACE,
     Format,
@@ -29,9 +20,18 @@ from tagsmith.grammar.formats import (
     sequence,
     star,
 )
-from tagsmith.grammar.limits import Limitation
-from tagsmith.grammar.raw_text import Around, raw_limits, raw_text
 from tagsmith.grammar.regexes import other_than
+from tagsmith.grammar.schemas.branches import (
+    Schema,
+    Shape,
+    branches,
+    detached,
+    listed,
+    shape_limits,
+    shapes,
+    types_of,
+)
+from tagsmith.grammar.schemas.limits import Limitation
 
 _COMMA = regex("," + SPACE)
 _COLON = regex(":" + SPACE)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tagsmith.grammar.formats import Format, any_text, optional, regex, sequence
-from tagsmith.grammar.guarded import MOST_COUNTED
-from tagsmith.grammar.limits import Limitation
-from tagsmith.grammar.patterns import pattern_problem
 from tagsmith.grammar.regexes import lengths, none_of, not_beginning_with, within
-from tagsmith.grammar.string_formats import FORMATS
+from tagsmith.grammar.schemas.guarded import MOST_COUNTED
+from tagsmith.grammar.schemas.limits import Limitation
+from tagsmith.grammar.schemas.patterns import pattern_problem
+from tagsmith.grammar.schemas.string_formats import FORMATS
 
 
 @dataclass(frozen=True, slots=True)

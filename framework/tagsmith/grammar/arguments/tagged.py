@@ -11,17 +11,16 @@ from tagsmith.engine.tables import marker_meanings
 from tagsmith.engine.tagged_layout import compile_tagged
 from tagsmith.engine.templates import Hole, template_steps, words_after
 from tagsmith.engine.text import WHITESPACE
-from tagsmith.grammar.branches import (
-    Parameter,
-    Schema,
-    Shape,
-    branches,
-    detached,
-    listed,
-    shape_limits,
-    shapes,
-    types_of,
+from tagsmith.grammar.arguments.raw_text import Around
+from tagsmith.grammar.arguments.text_values import (
+    any_of,
+    json_value,
+    other_part,
+    string_limits,
+    strings_of,
+    text_value,
 )
+from tagsmith.grammar.arguments.written import ArgumentsWriter, WrittenArguments
 from tagsmith.grammar.filling import Steps, fill, newlines_beside_value
 from tagsmith.grammar.formats import (
     Format,
@@ -34,20 +33,21 @@ from tagsmith.grammar.formats import (
     sequence,
     star,
 )
-from tagsmith.grammar.limits import Limitation
 from tagsmith.grammar.names import NameForm, unwritten_name
-from tagsmith.grammar.raw_text import Around
 from tagsmith.grammar.regexes import other_than
-from tagsmith.grammar.schemas import NO_PARAMETERS, ready_parameters
-from tagsmith.grammar.text_values import (
-    any_of,
-    json_value,
-    other_part,
-    string_limits,
-    strings_of,
-    text_value,
+from tagsmith.grammar.schemas.branches import (
+    Parameter,
+    Schema,
+    Shape,
+    branches,
+    detached,
+    listed,
+    shape_limits,
+    shapes,
+    types_of,
 )
-from tagsmith.grammar.written import ArgumentsWriter, WrittenArguments
+from tagsmith.grammar.schemas.limits import Limitation
+from tagsmith.grammar.schemas.ready import NO_PARAMETERS, ready_parameters
 from tagsmith.request import JsonSchema
 from tagsmith.spec.models import FamilySpec, WireTypes
 

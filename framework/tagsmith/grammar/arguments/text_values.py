@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from tagsmith.engine.value_types import TEXT, JsonType, Types, typed_json
-from tagsmith.grammar.branches import Schema, branches, detached, listed, types_of
-from tagsmith.grammar.formats import Format, any_text, blanks, const, either, sequence
-from tagsmith.grammar.guarded import guarded_json
-from tagsmith.grammar.limits import Limitation
-from tagsmith.grammar.raw_text import (
+from tagsmith.grammar.arguments.raw_text import (
     Around,
     one_of,
     raw_limits,
     raw_text,
     text_beginning_with_none_of,
 )
+from tagsmith.grammar.formats import Format, any_text, blanks, const, either, sequence
+from tagsmith.grammar.schemas.branches import Schema, branches, detached, listed, types_of
+from tagsmith.grammar.schemas.guarded import guarded_json
+from tagsmith.grammar.schemas.limits import Limitation
 
 _BEGINNINGS: dict[JsonType, tuple[str, ...]] = {
     JsonType.NULL: ("null",),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tagsmith.grammar.formats import Piece
-from tagsmith.grammar.limits import Limitation
+from tagsmith.grammar.schemas.limits import Limitation
 from tagsmith.request import CallableTool
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tagsmith.errors import RequestError
-from tagsmith.grammar.arguments import arguments_writer, json_writer
+from tagsmith.grammar.arguments.encodings import arguments_writer, json_writer
+from tagsmith.grammar.arguments.written import ArgumentsWriter
+from tagsmith.grammar.calls.json_layout import json_region
+from tagsmith.grammar.calls.pythonic_layout import pythonic_region, pythonic_writer
+from tagsmith.grammar.calls.template_layout import header_calls, template_call, template_tag
 from tagsmith.grammar.formats import Format, blanks, either, plus, sequence, star, tag
-from tagsmith.grammar.json_calls import json_region
-from tagsmith.grammar.limits import Limitation
-from tagsmith.grammar.pythonic_calls import pythonic_region, pythonic_writer
-from tagsmith.grammar.template_calls import header_calls, template_call, template_tag
+from tagsmith.grammar.schemas.limits import Limitation
 from tagsmith.grammar.turns import is_padded, turn_start_again
-from tagsmith.grammar.written import ArgumentsWriter
 from tagsmith.request import ReasoningMode, Request
 from tagsmith.spec.models import FamilySpec, ToolCalls
 from tagsmith.spec.policies import CallLayout, Container, Unmarked
@@ -23,42 +23,46 @@ from tagsmith.spec.policies import CallLayout, Container, Unmarked
 class CallForms:
     """The calls of one request.
 
-    `tags` begin with a marker, or with the call's own literal, in each way that it may stand there;
-    `bare` are calls at the very start of the content, with nothing before them; `begun` is one call
-    there that goes on from the turn start in the prompt. `is_last` says that
-    nothing may follow calls, `is_single` that a tag holds one call, so that more of them are more
-    tags. `padded` says that blanks around calls are shown to nobody.
+    `marked` begins with a marker, or with the call's own literal; `bare` are calls at the very
+    start of the content, with nothing before them; `begun` is one call there that goes on from the
+    turn start in the prompt. `is_last` says that nothing may follow calls; `is_single` that
+    `marked` holds one, so that more of them are more of it; `is_padded` that blanks around calls
+    are shown to nobody.
     """
 
-    tags: tuple[Format, ...]
-    bare: Format | None
-    begun: Format | None
-    is_last: bool
-    is_single: bool
-    padded: bool
+    marked: Format | None = None
+    bare: Format | None = None
+    begun: Format | None = None
+    is_last: bool = False
+    is_single: bool = False
+    is_padded: bool = False
 
     def may_repeat(self, request: Request) -> bool:
         """Whether text and more calls may follow a call."""
         return request.parallel_tool_calls and not self.is_last
 
     @property
-    def is_tag(self) -> bool:
-        """Whether calls alone are one tag."""
-        return not (self.is_last or self.is_single or self.padded or self.bare)
+    def tag(self) -> Format | None:
+        """The tag that calls alone are, where they are just one."""
+        is_more = self.is_last or self.is_single or self.is_padded or self.bare is not None
+        return None if is_more else self.marked
 
     def only(self, request: Request) -> Format:
         """At least one call, and nothing else."""
         several = self.is_single and request.parallel_tool_calls
         forms: list[Format] = []
-        if self.tags:
-            marked = either(self.tags)
-            spaced = sequence(marked, blanks()) if self.padded else marked
+        if self.marked is not None:
+            spaced = sequence(self.marked, blanks()) if self.is_padded else self.marked
             forms.append(plus(spaced) if several else spaced)
             if self.begun is not None:
                 forms.append(sequence(self.begun, *([star(spaced)] if several else [])))
         if self.bare is not None:
             forms.append(self.bare)
-        return sequence(blanks(), either(forms)) if self.padded else either(forms)
+        return sequence(blanks(), either(forms)) if self.is_padded else either(forms)
+
+
+NO_CALLS = CallForms()
+"""What a request without tools has."""
 
 
 def call_forms(spec: FamilySpec, request: Request) -> CallForms:
@@ -67,30 +71,29 @@ def call_forms(spec: FamilySpec, request: Request) -> CallForms:
     Raises:
         RequestError: the family writes no calls, or none that have a grammar.
     """
+    if not request.tools:
+        return NO_CALLS
     calls, markers = _calls_of(spec), spec.tag_style.tool_calls
-    at_start = calls.unmarked is Unmarked.AT_START
-    region = _REGIONS[calls.layout]
-    tags: list[Format] = []
+    region, start = _REGIONS[calls.layout], turn_start_again(spec)
+    marked: Format | None = None
     begun: Format | None = None
-    start = turn_start_again(spec)
     if markers is not None:
-        inner = region(spec, calls, request)
-        end = markers.end
-        tags = [sequence(markers.start, inner) if end is None else tag(markers.start, inner, end)]
+        inner, end = region(spec, calls, request), markers.end
+        marked = sequence(markers.start, inner) if end is None else tag(markers.start, inner, end)
     elif start is not None:
-        anywhere, at_start = header_calls(spec, calls, request, start)
-        tags = [anywhere]
+        marked, at_start = header_calls(spec, calls, request, start)
         # Behind reasoning, the turn start has to be written again.
         begun = at_start if request.reasoning is ReasoningMode.DISABLED else None
     elif calls.layout is CallLayout.TEMPLATE:
-        tags = [template_tag(spec, calls, request)]
+        marked = template_tag(spec, calls, request)
+    is_bare = calls.unmarked is Unmarked.AT_START
     return CallForms(
-        tags=tuple(tags),
+        marked=marked,
+        bare=region(spec, calls, request) if is_bare else None,
         begun=begun,
-        bare=region(spec, calls, request) if at_start else None,
         is_last=markers is not None and markers.end is None,
         is_single=markers is None or calls.container is Container.OBJECT,
-        padded=is_padded(spec),
+        is_padded=is_padded(spec),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tagsmith.grammar.arguments import json_writer
+from tagsmith.grammar.arguments.encodings import json_writer
+from tagsmith.grammar.arguments.written import ArgumentsWriter
 from tagsmith.grammar.formats import (
     SPACE,
     Format,
@@ -16,7 +17,6 @@ from tagsmith.grammar.formats import (
     separated,
     sequence,
 )
-from tagsmith.grammar.written import ArgumentsWriter
 from tagsmith.request import CallableTool, Request, ToolChoiceMode
 from tagsmith.spec.models import FamilySpec, ToolCalls
 from tagsmith.spec.policies import Container

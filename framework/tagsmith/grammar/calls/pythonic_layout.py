@@ -7,13 +7,13 @@ from functools import lru_cache
 
 from tagsmith.engine.pythonic_runs import CALL_NAME, WORD_ENDS
 from tagsmith.errors import RequestError
-from tagsmith.grammar.branches import Shape, shape_limits, shapes
+from tagsmith.grammar.arguments.python_values import PythonValues, joined, value_limits
+from tagsmith.grammar.arguments.written import ArgumentsWriter, WrittenArguments
 from tagsmith.grammar.formats import Format, blanks, either, regex, separated, sequence
 from tagsmith.grammar.names import unwritten_name
-from tagsmith.grammar.python_values import PythonValues, joined, value_limits
 from tagsmith.grammar.regexes import other_than
-from tagsmith.grammar.schemas import NO_PARAMETERS, ready_parameters
-from tagsmith.grammar.written import ArgumentsWriter, WrittenArguments
+from tagsmith.grammar.schemas.branches import Shape, shape_limits, shapes
+from tagsmith.grammar.schemas.ready import NO_PARAMETERS, ready_parameters
 from tagsmith.request import CallableTool, JsonSchema, Request
 from tagsmith.spec.models import FamilySpec, ToolCalls
 

@@ -13,7 +13,7 @@ from tagsmith.engine.templates import (
     words_after,
 )
 from tagsmith.errors import RequestError
-from tagsmith.grammar.arguments import arguments_writer
+from tagsmith.grammar.arguments.encodings import arguments_writer
 from tagsmith.grammar.filling import Steps, fill
 from tagsmith.grammar.formats import Format, Piece, either, regex, sequence, tag
 from tagsmith.grammar.names import NameForm

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tagsmith.grammar.limits import Limitation
+from tagsmith.grammar.schemas.limits import Limitation
 from tagsmith.request.vocabulary import resolve, walk
 
 Schema = dict[str, Any]

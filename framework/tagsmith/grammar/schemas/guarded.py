@@ -8,7 +8,7 @@ from typing import Any
 
 from tagsmith.grammar.formats import Format, json_schema
 from tagsmith.grammar.regexes import lengths, none_of, within
-from tagsmith.grammar.string_formats import FORMATS
+from tagsmith.grammar.schemas.string_formats import FORMATS
 from tagsmith.request.vocabulary import walk
 
 MOST_COUNTED = 256

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tagsmith.grammar.patterns import pattern_problem
+from tagsmith.grammar.schemas.patterns import pattern_problem
 from tagsmith.request.bounds import whole_bounds
 from tagsmith.request.vocabulary import ANNOTATIONS, Path, dotted, resolve
 

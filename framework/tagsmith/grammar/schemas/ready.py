@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tagsmith.grammar.limits import Limitation, find_limits
-from tagsmith.grammar.patterns import pattern_problem, whole_value
+from tagsmith.grammar.schemas.limits import Limitation, find_limits
+from tagsmith.grammar.schemas.patterns import pattern_problem, whole_value
 from tagsmith.request.bounds import whole_bounds
 from tagsmith.request.schemas import KEPT_SCHEMAS, JsonSchema
 from tagsmith.request.vocabulary import ANNOTATIONS, HOLDS_TYPE, TYPES, walk
@@ -20,7 +20,6 @@ from tagsmith.request.vocabulary import ANNOTATIONS, HOLDS_TYPE, TYPES, walk
 _OPEN_OBJECT = {"properties", "additionalProperties", "patternProperties", "unevaluatedProperties"}
 _OPEN_ARRAY = {"items", "prefixItems", "unevaluatedItems"}
 _SHAPES = {"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"}
-_LENGTHS = {"minLength", "maxLength"}
 _BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 _VALUES = {"enum", "pattern", "patternProperties"}
 _SCALARS = [kind for kind in TYPES if kind not in ("object", "array")]
@@ -39,8 +38,6 @@ class ReadySchema:
 
     packed: bytes
     limits: tuple[Limitation, ...]
-    has_lengths: bool
-    """Whether it limits the length of a string anywhere."""
 
     def unfold(self) -> Any:
         """A fresh copy, the caller's own."""
@@ -70,8 +67,7 @@ def _ready(root: Any) -> ReadySchema:
     schemas = [schema for _, schema in found if isinstance(schema, dict)]
     for schema in reversed(schemas):
         _rewrite(schema)
-    lengths = any(not _LENGTHS.isdisjoint(schema) for schema in schemas)
-    return ReadySchema(marshal.dumps(root), limits, lengths)
+    return ReadySchema(marshal.dumps(root), limits)
 
 
 def _rewrite(schema: dict[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""The arguments of a call, in each encoding that has a grammar."""

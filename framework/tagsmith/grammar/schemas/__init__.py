@@ -1,0 +1,1 @@
+"""JSON Schemas, made ready for the grammar engine: what it holds of them, and what it does not."""
