@@ -1,7 +1,6 @@
 # make demo        parse a real output, streaming        make test    every check but the slow ones
-# make test-heavy  packaging, in fresh environments      make lint    style, types, family files
-# make test-nightly  many samples of every structural tag
-# make clean       remove what these made
+# make test-heavy  packaging, and what takes long        make lint    style, types, family files
+# make test-nightly  many samples of each tag            make clean   remove what these made
 
 PYTHON ?= python3
 DEMO := .venv
@@ -27,8 +26,10 @@ test: lint
 test-heavy: $(DEV)/.installed
 	$(BIN)/python -m pytest -m heavy
 
+# SAMPLES: how many texts of each family and kind of request
+SAMPLES ?= 200
 test-nightly: $(DEV)/.installed
-	$(BIN)/python -m pytest -m nightly --numprocesses auto
+	TAGSMITH_SAMPLES=$(SAMPLES) $(BIN)/python -m pytest -m nightly --numprocesses auto
 
 lint: $(DEV)/.installed
 	$(BIN)/ruff check --quiet

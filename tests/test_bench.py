@@ -19,13 +19,13 @@ from tagsmith.bench.contenders import NotMeasuredError, VllmNames, melody_text
 from tagsmith.bench.measure import Task, measure_memory
 from tagsmith.bench.report import QUICK, Report, run
 from tagsmith.bench.tags import measure_tags, vllm_converter
+from tagsmith.bench.tools import ToolSet, make_tools
 from tagsmith.bench.workload import (
     CHARACTERS_PER_TOKEN,
     TOOLS,
     Parts,
     WorkloadError,
     is_meant,
-    nested_tools,
     parts_of,
     prose,
     write,
@@ -38,7 +38,6 @@ from tagsmith.testing.writing import WritingError
 FAMILY = "cohere-command-a"
 FAMILIES = [found.spec.id for found in tagsmith.load_registry().families()]
 NAMES = VllmNames("a", "b")
-NESTED = nested_tools(3)
 TAG_FIGURES = [
     "tag, new schemas",
     "tag, known schemas",
@@ -83,10 +82,12 @@ def test_json_has_every_figure() -> None:
     assert set(found["memory"]) == {"answer", "peak_above_answer", "resident_growth"}
     assert found["workload"]["reasoning_tokens"] == 1500
     assert found["not_measured"] == {}
-    assert found["tags"]["tools"] == QUICK.tools
-    assert [figure["name"] for figure in found["tags"]["building"]] == TAG_FIGURES
-    assert [figure["name"] for figure in found["tags"]["compiling"]] == ["tag, compiled"]
-    assert set(found["tags"]["sizes"]) == {"tag"}
+    assert [tags["tool_set"] for tags in found["tags"]] == ["alike", "different"]
+    for measured in found["tags"]:
+        assert measured["tools"] == QUICK.tools
+        assert [figure["name"] for figure in measured["building"]] == TAG_FIGURES
+        assert [figure["name"] for figure in measured["compiling"]] == ["tag, compiled"]
+        assert set(measured["sizes"]) == {"tag"}
 
 
 def test_text_has_a_table() -> None:
@@ -94,12 +95,14 @@ def test_text_has_a_table() -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == f"{FAMILY}, rounds: 2"
-    head, _ = [line for line in lines if line.startswith("MEASURED")]
+    head, *tables = [line for line in lines if line.startswith("MEASURED")]
+    assert len(tables) == len(ToolSet)
     assert head.split("  ")[-1] == "X COHERE-MELODY"
     for name in ("floor", "cohere-melody", "events", "chunks", "parse at once"):
         assert any(line.startswith(name) for line in lines)
     assert any(line.startswith("streaming an answer of 0.0") for line in lines)
-    assert any(line.startswith("structural tags of 3 tools, tag ") for line in lines)
+    for tool_set in ToolSet:
+        assert any(line.startswith(f"structural tag of 3 {tool_set} tools, tag ") for line in lines)
     assert lines[-1].startswith("tag, compiled")
 
 
@@ -283,35 +286,43 @@ def test_what_is_not_measured_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert contenders.VLLM in report.versions
 
 
+def parameters_of(tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [tool["function"]["parameters"] for tool in tools]
+
+
 def leaves(schema: dict[str, Any]) -> int:
     inside = [*schema.get("properties", {}).values(), *filter(None, [schema.get("items")])]
     return sum(map(leaves, inside)) if inside else 1
 
 
-def test_the_tools_of_a_tag_have_twelve_nested_properties_each() -> None:
-    tools, others = nested_tools(55), nested_tools(55, serial=1)
-    schemas = [tool["function"]["parameters"] for tool in tools]
+@pytest.mark.parametrize(
+    ("tool_set", "objects", "schemas"), [(ToolSet.ALIKE, 12, 1), (ToolSet.DIFFERENT, 4, 55)]
+)
+def test_the_tools_of_a_tag_have_twelve_nested_properties_each(
+    tool_set: ToolSet, objects: int, schemas: int
+) -> None:
+    tools = make_tools(tool_set, 55)
     assert len({tool["function"]["name"] for tool in tools}) == len(tools) == 55
-    assert {leaves(schema) for schema in schemas} == {12}
-    assert all(len(schema["properties"]) == 4 for schema in schemas)
-    for schema, tool in zip(schemas, others, strict=True):
+    found = parameters_of(tools)
+    assert len(set(map(json.dumps, found))) == schemas
+    for schema, other in zip(found, parameters_of(make_tools(tool_set, 55, 1)), strict=True):
         jsonschema.Draft202012Validator.check_schema(schema)
-        assert tool["function"]["parameters"] != schema
+        assert (leaves(schema), len(schema["properties"])) == (12, objects)
+        assert other != schema
 
 
 def test_a_family_without_calls_has_no_tag_to_measure() -> None:
     reasons: dict[str, str] = {}
-    assert measure_tags(changed(tool_calls=None), NESTED, 1, reasons) is None
+    assert measure_tags(changed(tool_calls=None), 3, 1, reasons) == []
     assert "writes no tool calls" in reasons["structural tag"]
 
 
 def test_without_xgrammar_a_tag_is_built_and_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xgrammar", None)
     reasons: dict[str, str] = {}
-    found = measure_tags(tagsmith.get_family(FAMILY), NESTED, 1, reasons)
-    assert found is not None
-    assert [figure.name for figure in found.building] == TAG_FIGURES
-    assert found.compiling == []
+    for found in measure_tags(tagsmith.get_family(FAMILY), 3, 1, reasons):
+        assert [figure.name for figure in found.building] == TAG_FIGURES
+        assert found.compiling == []
     assert reasons["compiling a tag"].startswith("xgrammar is not installed")
 
 
@@ -331,20 +342,19 @@ def convert_to(monkeypatch: pytest.MonkeyPatch, made: Any) -> list[str]:
 def test_vllms_tag_of_the_same_tools_is_measured_beside(monkeypatch: pytest.MonkeyPatch) -> None:
     family = tagsmith.get_family(FAMILY)
     asked = convert_to(monkeypatch, family.structural_tag())
-    converter = vllm_converter(family, NESTED)
+    converter = vllm_converter(family)
     assert set(asked) == set(family.spec.match.architectures)
     monkeypatch.undo()
-    found = measure_tags(family, NESTED, 1, {}, converter)
-    assert found is not None
-    assert set(found.sizes) == {"tag", "vllm"}
-    for figures in (found.building, found.compiling):
-        assert {name for figure in figures for name in figure.against} == {"vllm"}
+    for found in measure_tags(family, 3, 1, {}, converter):
+        assert set(found.sizes) == {"tag", "vllm"}
+        for figures in (found.building, found.compiling):
+            assert {name for figure in figures for name in figure.against} == {"vllm"}
 
 
 def test_where_vllm_has_no_converter_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     convert_to(monkeypatch, None)
     with pytest.raises(NotMeasuredError, match="no converter for"):
-        vllm_converter(tagsmith.get_family(FAMILY), NESTED)
+        vllm_converter(tagsmith.get_family(FAMILY))
     monkeypatch.setattr(tags, "import_module", lambda name: SimpleNamespace())
     with pytest.raises(NotMeasuredError, match="AttributeError"):
-        vllm_converter(tagsmith.get_family(FAMILY), NESTED)
+        vllm_converter(tagsmith.get_family(FAMILY))

@@ -28,6 +28,8 @@ xgrammar = pytest.importorskip(
     "xgrammar", reason="needs xgrammar: pip install 'tagsmith[xgrammar]'"
 )
 
+pytestmark = pytest.mark.heavy
+
 HERE = Path(__file__).parent
 FILE = yaml.safe_load((HERE / "cases" / "xgrammar_builtins.yaml").read_text("utf-8"))
 BUILTINS: dict[str, str] = FILE["builtins"]

@@ -29,7 +29,7 @@ from tagsmith.bench.measure import (
     milliseconds,
 )
 from tagsmith.bench.tags import TagFigures, measure_tags, vllm_converter
-from tagsmith.bench.workload import TOOLS, Workload, nested_tools, parts_of, write
+from tagsmith.bench.workload import TOOLS, Workload, parts_of, write
 from tagsmith.chat_chunks import ChatChunks
 from tagsmith.family import Family
 
@@ -64,7 +64,7 @@ class Report:
     workload: dict[str, int]
     figures: list[Figure]
     memory: Memory
-    tags: TagFigures | None
+    tags: list[TagFigures]
     not_measured: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,11 +98,10 @@ def run(family: Family, profile: Profile, vllm: VllmNames | None = None) -> Repo
     tasks += _tasks(family, workload)
     for tokens in profile.growth:
         tasks += _growth_tasks(family, tokens)
-    tools = nested_tools(profile.tools)
-    beside = None
+    convert = None
     if vllm is not None:
         try:
-            beside = vllm_converter(family, tools)
+            convert = vllm_converter(family)
         except NotMeasuredError as error:
             not_measured[f"{VLLM}, tag"] = str(error)
     return Report(
@@ -117,7 +116,7 @@ def run(family: Family, profile: Profile, vllm: VllmNames | None = None) -> Repo
         },
         figures=measure(tasks, profile.rounds),
         memory=memory,
-        tags=measure_tags(family, tools, profile.rounds, not_measured, beside),
+        tags=measure_tags(family, profile.tools, profile.rounds, not_measured, convert),
         not_measured=not_measured,
     )
 

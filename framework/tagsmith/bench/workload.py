@@ -1,11 +1,11 @@
-"""What is measured: an output of any family, written from its own file, and a request's tools."""
+"""What is read: an output of any family, written from its own file."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations, cycle, islice
+from itertools import cycle
 from typing import Any
 
 from tagsmith.errors import TagsmithError
@@ -42,23 +42,6 @@ _SENTENCES = (
     "Nobody could say how many there were, 40 or perhaps 45, for they never stood still.",
 )
 _SENTENCES_PER_LINE = 3
-
-_GROUPS_PER_TOOL = 4
-_GROUPS: dict[str, dict[str, Any]] = {
-    "customer": {"name": "string", "email": "string", "vip": "boolean"},
-    "address": {"street": "string", "city": "string", "country": ["DE", "FR", "JP", "US"]},
-    "order_lines": {"sku": "string", "quantity": "integer", "unit_price": "number"},
-    "payment": {"method": ["card", "invoice", "transfer"], "amount": "number", "paid": "boolean"},
-    "shipment": {"carrier": ["air", "road", "sea"], "weight": "number", "insured": "boolean"},
-    "period": {"first_day": "string", "last_day": "string", "time_zone": "string"},
-    "filters": {"column": "string", "operator": ["is", "above", "below"], "value": "string"},
-    "attachments": {"file_name": "string", "media_type": "string", "size": "integer"},
-    "reminder": {"channel": ["mail", "chat"], "recipient": "string", "days_before": "integer"},
-    "limits": {"rows": "integer", "seconds": "number", "partial": "boolean"},
-    "labels": {"key": "string", "value": "string", "pinned": "boolean"},
-    "position": {"latitude": "number", "longitude": "number", "label": "string"},
-}
-"""Properties that belong together, by what they are: a type, or the values to choose from."""
 
 
 class WorkloadError(TagsmithError):
@@ -146,46 +129,6 @@ def write(family: Family, parts: Parts) -> Workload:
     workload = Workload(text + call, parts)
     _check(family, workload)
     return workload
-
-
-def nested_tools(count: int, serial: int = 0) -> list[dict[str, Any]]:
-    """Tools of twelve nested properties: in objects, and in lists of objects (the plurals).
-
-    Parameters: `count` is at most 55. With another `serial`, every schema is another.
-
-    >>> [tool["function"]["name"] for tool in nested_tools(2)]
-    ['update_customer_0', 'update_customer_1']
-    """
-    # 495 choices: every ninth, so that tools have little in common with their neighbours.
-    chosen = islice(combinations(_GROUPS, _GROUPS_PER_TOOL), 0, 9 * count, 9)
-    return [_nested_tool(names, number, serial) for number, names in enumerate(chosen)]
-
-
-def _nested_tool(names: tuple[str, ...], number: int, serial: int) -> dict[str, Any]:
-    parameters = {
-        "type": "object",
-        "description": f"What to change, in revision {serial}.",
-        "properties": {name: _group(name) for name in names},
-        "required": list(names[:2]),
-    }
-    name = f"update_{names[0]}_{number}"
-    function = {"name": name, "description": "Change a record.", "parameters": parameters}
-    return {"type": "function", "function": function}
-
-
-def _group(name: str) -> dict[str, Any]:
-    fields = _GROUPS[name]
-    properties = {
-        field: {
-            **({"type": kind} if isinstance(kind, str) else {"type": "string", "enum": kind}),
-            "description": f"The {field.replace('_', ' ')}, as the record has it.",
-        }
-        for field, kind in fields.items()
-    }
-    group = {"type": "object", "properties": properties, "required": list(fields)[:2]}
-    if not name.endswith("s"):
-        return {**group, "description": f"The {name} of the record."}
-    return {"type": "array", "description": f"All {name.replace('_', ' ')}.", "items": group}
 
 
 def _check(family: Family, workload: Workload) -> None:

@@ -96,9 +96,9 @@ def _echo_text(report: Report) -> None:
     _echo_figures(report.figures)
     click.echo()
     click.echo(_memory_line(report.memory))
-    if report.tags is not None:
-        click.echo(f"\nstructural tags of {report.tags.tools} tools, {_sizes(report.tags)}\n")
-        _echo_figures([*report.tags.building, *report.tags.compiling])
+    for tags in report.tags:
+        click.echo(f"\nstructural tag of {tags.tools} {tags.tool_set} tools, {_sizes(tags)}\n")
+        _echo_figures([*tags.building, *tags.compiling])
     for name, reason in report.not_measured.items():
         click.echo(f"{name} is not measured: {reason}")
 
@@ -124,7 +124,7 @@ def _row(figure: Figure, baselines: list[str]) -> dict[str, Any]:
     }
     for name in baselines:
         times = figure.against.get(name)
-        row[f"x {name}"] = "" if times is None else f"{times:.2f}"
+        row[f"x {name}"] = "" if times is None else f"{times:.3f}"
     return row
 
 

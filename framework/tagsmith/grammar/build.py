@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,6 +48,16 @@ def build_structural_tag(spec: FamilySpec, request: Request) -> dict[str, Any]:
     >>> tag = build_structural_tag(FamilySpec(tagsmith=1, id="plain"), read_request())
     >>> tag["format"]["type"]
     'any_text'
+    """
+    own: dict[str, Any] = marshal.loads(marshal.dumps(write_tag(spec, request)))
+    return own
+
+
+def write_tag(spec: FamilySpec, request: Request) -> dict[str, Any]:
+    """The same, but that the arguments of calls are kept for other requests: to be copied.
+
+    Raises:
+        RequestError: as `build_structural_tag`.
     """
     if request.unenforceable is Unenforceable.ERROR:
         for field, limit in _limits(spec, request):

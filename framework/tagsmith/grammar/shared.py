@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from tagsmith.grammar.build import build_structural_tag, list_limitations
+from tagsmith.grammar.build import list_limitations, write_tag
 from tagsmith.grammar.check import byte_vocabulary, compile_structural_tag
 from tagsmith.grammar.token_markers import with_token_markers
 from tagsmith.request import Request
@@ -66,7 +66,7 @@ def shared_structural_tag(
     >>> shared_structural_tag(spec, read_request()) is shared_structural_tag(spec, read_request())
     True
     """
-    tag = build_structural_tag(spec, request)
+    tag = write_tag(spec, request)
     if tokens is not None:
         tag["format"] = with_token_markers(spec, request, tag["format"], tokens)
     return StructuralTag.freeze(tag, list_limitations(spec, request))

@@ -40,6 +40,8 @@ def read_tool_choice(choice: Any, tools: tuple[Tool, ...] | None) -> ToolChoice:
         return ToolChoice(_mode(choice))
     if not isinstance(choice, Mapping):
         raise RequestError(FIELD, f"unknown value {shortened(repr(choice))}; {_ALLOWED}")
+    if choice.get("disable_parallel_tool_use"):
+        raise RequestError(FIELD, "say parallel_tool_calls=False, not disable_parallel_tool_use")
     kind = choice.get("type")
     if kind == "allowed_tools":
         read = _allowed_tools(choice)

@@ -93,6 +93,8 @@ def _name(function: Mapping[str, Any], index: int) -> str:
 
 
 def _parameters(function: Mapping[str, Any]) -> Any:
+    if function.get("parameter_definitions"):
+        raise RequestError(FIELD, "parameter_definitions are no JSON Schema; give parameters")
     for key in _PARAMETERS:
         if function.get(key) is not None:
             return plain(function[key])

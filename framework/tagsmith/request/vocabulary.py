@@ -56,6 +56,18 @@ ANNOTATIONS = {
 }
 """Keywords that say nothing about which values fit."""
 
+COUNTS = {
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+}
+"""Keywords that count something."""
+
 Path = tuple[str, ...]
 
 
@@ -181,12 +193,7 @@ def _rules() -> dict[str, Rule]:
         ("required", _is_string_list, "a list of property names"),
         ("minimum maximum exclusiveMinimum exclusiveMaximum", _is_number, "a number"),
         ("multipleOf", lambda v: _is_number(v) and v > 0, "a number above 0"),
-        (
-            "minLength maxLength minItems maxItems minProperties maxProperties minContains "
-            "maxContains",
-            _is_count,
-            "a whole number from 0",
-        ),
+        (" ".join(COUNTS), _is_count, "a whole number from 0"),
         ("uniqueItems", lambda v: isinstance(v, bool), "true or false"),
         ("$ref $dynamicRef $id $anchor $dynamicAnchor pattern format", _is_string, "a string"),
     ]

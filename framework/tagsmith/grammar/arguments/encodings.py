@@ -11,7 +11,7 @@ from tagsmith.errors import RequestError
 from tagsmith.grammar.arguments.tagged import tagged_writer
 from tagsmith.grammar.arguments.written import ArgumentsWriter, WrittenArguments
 from tagsmith.grammar.names import unwritten_name
-from tagsmith.grammar.schemas.guarded import guarded_json
+from tagsmith.grammar.schemas.guarded import guard_limits, guarded_json
 from tagsmith.grammar.schemas.limits import Limitation
 from tagsmith.grammar.schemas.ready import NO_PARAMETERS, ready_parameters
 from tagsmith.request import CallableTool, JsonSchema
@@ -50,7 +50,7 @@ def _json(tool: CallableTool) -> WrittenArguments:
 @lru_cache(maxsize=1024)
 def _json_of(schema: JsonSchema | None, strict: bool) -> WrittenArguments:
     value, limits = _schema_of(schema, strict)
-    return WrittenArguments.pack([guarded_json(value)], limits)
+    return WrittenArguments.of([guarded_json(value)], limits)
 
 
 def _schema_of(schema: JsonSchema | None, strict: bool) -> tuple[Any, Any]:
@@ -77,17 +77,26 @@ def _bare_keys_writer(spec: FamilySpec, calls: ToolCalls) -> ArgumentsWriter:
 @lru_cache(maxsize=1024)
 def _bare_keys(ends: tuple[str, ...], schema: JsonSchema | None, strict: bool) -> WrittenArguments:
     value, limits = _schema_of(schema, strict)
-    unwritten = [] if not strict else list(_unwritten_keys(value))
+    unwritten = [*_bare_key_limits(value), *guard_limits(value, ends)] if strict else []
     written = guarded_json(value, ends, style="gemma")
-    return WrittenArguments.pack([written], [*limits, *unwritten])
+    return WrittenArguments.of([written], [*limits, *unwritten])
 
 
-def _unwritten_keys(schema: Any) -> Iterator[Limitation]:
-    """The names of parameters that would not be read again between bare keys' own signs."""
+def _bare_key_limits(schema: Any) -> Iterator[Limitation]:
+    """What bare keys cannot say, and what the engine does not hold of them."""
     for path, inner in walk(schema):
-        for name in inner.get("properties", ()) if isinstance(inner, dict) else ():
-            if name != name.strip() or any(char in name for char in _NOT_IN_BARE_KEYS):
+        if not isinstance(inner, dict):
+            continue
+        for name in inner.get("properties", ()):
+            is_sign = name != name.strip() or any(char in name for char in _NOT_IN_BARE_KEYS)
+            if is_sign or name in _WORDS:
                 yield unwritten_name(name, dotted(path))
+        for keyword in {"patternProperties", "propertyNames"} & inner.keys():
+            yield Limitation(f"{dotted(path)}.{keyword}", "in this layout it is not held")
+
+
+_WORDS = {"True", "False", "None"}
+"""What is a value's word as a key, too."""
 
 
 def _tagged_writer(spec: FamilySpec, calls: ToolCalls) -> ArgumentsWriter:

@@ -38,6 +38,7 @@ _COLON = regex(":" + SPACE)
 _QUOTES = ('"', "'")
 _ESCAPE = r"\\(?:[\"'\\nrtbf]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})"
 _STRINGS = [regex(rf"{q}(?:[^{q}\\\x00-\x1f]|{_ESCAPE})*{q}") for q in _QUOTES]
+_OF_JSON_LISTS = {"prefixItems", "unevaluatedItems"}
 _OF_STRINGS = {"minLength", "maxLength", "pattern", "format"}
 _NOT_IN_KEYS = frozenset("\"'\\\t\n\r")
 _ANYTHING = r"""
@@ -54,6 +55,8 @@ blank ::= [ \t\n\r]{0,64}
 _DEEPEST = 6
 """How deep lists and objects are written as Python does; what lies deeper is JSON, which is read as
 well."""
+_MOST_WRITTEN = 40
+"""How many nested values of one tool are written as Python does."""
 _MOST_WITHIN_ITSELF = 3
 """How often a schema is written out within itself."""
 
@@ -70,10 +73,22 @@ def joined(entries: Sequence[tuple[Format, bool]], other: Format | None = None) 
     if pivot is not None:
         before = [optional(sequence(entry, _COMMA)) for entry, _ in entries[:pivot]]
         return sequence(*before, entries[pivot][0], *_after(entries[pivot + 1 :]), *more)
-    ways = [sequence(entry, *_after(entries[at + 1 :])) for at, (entry, _) in enumerate(entries)]
-    if other is not None:
-        ways.append(other)
+    ways = [] if other is None else [other]
+    if entries:
+        ways.insert(0, _some([entry for entry, _ in entries]))
     return optional(sequence(either(ways), *more)) if ways else const("")
+
+
+def _some(entries: Sequence[Format]) -> Format:
+    """At least one of these, in their order; halved, it is written out far fewer times than each
+    one's turn to be the first would take."""
+    if len(entries) == 1:
+        return entries[0]
+    middle = len(entries) // 2
+    first, second = entries[:middle], entries[middle:]
+    return either(
+        [sequence(_some(first), *(optional(sequence(_COMMA, e)) for e in second)), _some(second)]
+    )
 
 
 class PythonValues:
@@ -81,6 +96,7 @@ class PythonValues:
 
     def __init__(self, root: Any) -> None:
         self._root = root
+        self._left = _MOST_WRITTEN
 
     def of(self, schema: Any, within: tuple[int, ...] = ()) -> Format:
         """A value of this schema; `within` are the branches that it is a part of.
@@ -96,20 +112,30 @@ class PythonValues:
         values = listed(leaf)
         if values is not None:
             yield from (const(way) for value in values for way in _literals(value))
-        elif len(within) >= _DEEPEST or within.count(id(leaf)) >= _MOST_WITHIN_ITSELF:
+        elif self._is_too_much(leaf, within):
             yield json_schema(detached(self._root, leaf))
         else:
+            self._left -= len(within)
             kinds = types_of(leaf) or _kinds_of(leaf)
             for kind in kinds:
                 yield from self._typed(leaf, kind, (*within, id(leaf)))
             if not kinds:
-                yield grammar(_ANYTHING)
+                yield grammar(_ANYTHING) if not leaf else json_schema(detached(self._root, leaf))
+
+    def _is_too_much(self, leaf: Schema, within: tuple[int, ...]) -> bool:
+        """Whether a branch is to be JSON: what is nested stands there many times."""
+        if not {"object", "array"} & {*(types_of(leaf) or _kinds_of(leaf))}:
+            return False
+        is_deep = len(within) >= _DEEPEST or within.count(id(leaf)) >= _MOST_WITHIN_ITSELF
+        return is_deep or self._left < 0
 
     def _typed(self, leaf: Schema, kind: str, within: tuple[int, ...]) -> Iterator[Format]:
         if kind == "boolean":
             yield from (const("True"), const("False"))
         elif kind == "null":
             yield const("None")
+        elif kind in ("array", "object") and _is_counted(leaf, kind):
+            yield json_schema(detached(self._root, _as(leaf, kind)))
         elif kind == "object":
             yield from (
                 self._object(shape, within) for shape in shapes(self._root, _as(leaf, kind))
@@ -122,13 +148,8 @@ class PythonValues:
             yield json_schema(_as(leaf, kind))
 
     def _array(self, leaf: Schema, within: tuple[int, ...]) -> Format:
-        first = [(self.of(inner, within), True) for inner in leaf.get("prefixItems", ())]
         least, most = leaf.get("minItems", 0), leaf.get("maxItems")
         rest = leaf.get("items", True)
-        if first:
-            entries = [(item, at < max(least, 1)) for at, (item, _) in enumerate(first)]
-            other = None if rest is False else self.of(rest, within)
-            return sequence("[", joined(entries, other), "]")
         if rest is False or most == 0:
             return const("[]")
         item = self.of(rest, within)
@@ -163,13 +184,18 @@ def _as(leaf: Schema, kind: str) -> Schema:
 def value_limits(root: Any, schema: Any, depth: int = 0) -> Iterator[Limitation]:
     """What a schema asks of a value that Python's way of writing it is not held to."""
     for leaf in branches(root, schema):
-        if "string" in types_of(leaf):
+        if "string" in types_of(leaf) and list(raw_limits(leaf, _within(_QUOTES[1]))):
             yield from raw_limits(leaf, _within(_QUOTES[0]))
-        if "object" in types_of(leaf) and depth:
-            yield from shape_limits(leaf)
         inner = [*leaf.get("properties", {}).values(), leaf.get("items", True)]
         for part in inner if depth < _DEEPEST else ():
             yield from value_limits(root, part, depth + 1)
+
+
+def _is_counted(leaf: Schema, kind: str) -> bool:
+    """Whether a branch says of lists or objects what JSON alone is held to."""
+    if kind == "array":
+        return not _OF_JSON_LISTS.isdisjoint(leaf)
+    return bool(list(shape_limits(leaf)))
 
 
 def _within(quote: str) -> Around:
@@ -177,7 +203,8 @@ def _within(quote: str) -> Around:
 
 
 def _quoted(leaf: Schema) -> list[Format]:
-    return [sequence(quote, raw_text(leaf, _within(quote)), quote) for quote in _QUOTES]
+    usable = [quote for quote in _QUOTES if not list(raw_limits(leaf, _within(quote)))]
+    return [sequence(q, raw_text(leaf, _within(q)), q) for q in usable or _QUOTES[:1]]
 
 
 def _literals(value: Any) -> list[str]:

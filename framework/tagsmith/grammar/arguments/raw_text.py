@@ -8,10 +8,9 @@ from typing import Any
 
 from tagsmith.grammar.formats import Format, any_text, optional, regex, sequence
 from tagsmith.grammar.regexes import lengths, none_of, not_beginning_with, within
-from tagsmith.grammar.schemas.guarded import MOST_COUNTED
 from tagsmith.grammar.schemas.limits import Limitation
 from tagsmith.grammar.schemas.patterns import pattern_problem
-from tagsmith.grammar.schemas.string_formats import FORMATS
+from tagsmith.grammar.schemas.string_formats import FORMATS, NOT_IN_TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,11 @@ class Around:
         return sequence(self.lead, *text, self.tail)
 
 
+_MOST_COUNTED = 64
+"""Up to which length text is counted without what its ends begin with. Longer text may hold that;
+but where tokens are parts of characters, the engine may count the last of them short."""
+
+
 def raw_text(schema: dict[str, Any], around: Around) -> Format:
     """Text that keeps to the schema of a string, and holds nothing that may end it.
 
@@ -43,13 +47,13 @@ def raw_text(schema: dict[str, Any], around: Around) -> Format:
     """
     pattern = _pattern(schema, around)
     if pattern is not None:
-        return around.exactly(regex(pattern))
+        return around.exactly(regex(pattern)) if pattern else around.exactly()
     least, most = schema.get("minLength", 0), schema.get("maxLength")
     if not least and most is None:
         # Newlines beside it are as good as its own: the parser takes one, if it is there.
         return any_text(around.ends)
     chars = none_of(around.firsts)
-    if most is not None and most <= MOST_COUNTED:
+    if most is not None and most <= _MOST_COUNTED:
         return around.exactly(regex(lengths(chars, least, most)))
     begin = regex(lengths(chars, least, least)) if least else ""
     rest = any_text(around.ends, at_most=None if most is None else most - least)
@@ -61,8 +65,11 @@ def raw_limits(schema: dict[str, Any], around: Around) -> Iterator[Limitation]:
     pattern, kind = schema.get("pattern"), schema.get("format")
     if pattern is not None and within(pattern, around.firsts) is None:
         yield Limitation(".pattern", f"{pattern!r} matches what may end the value in this layout")
-    elif pattern is None and kind is not None and kind not in FORMATS:
+    elif pattern is None and kind in NOT_IN_TEXT:
         yield Limitation(".format", f"{kind!r} is not held in text; allowed: {', '.join(FORMATS)}")
+    for text in schema.get("enum", ()):
+        if any(end in text for end in around.ends):
+            yield Limitation(".enum", f"{text!r} holds what may end the value in this layout")
 
 
 def one_of(values: list[str], around: Around) -> list[Format]:
@@ -71,9 +78,18 @@ def one_of(values: list[str], around: Around) -> list[Format]:
     return [around.exactly(text) for text in clean]
 
 
-def text_beginning_with_none_of(words: set[str], around: Around) -> Format:
-    """Free text that begins with none of these words, nor with a blank; or nothing."""
-    first = not_beginning_with(words, beside=" \t\n\r" + "".join(around.firsts))
+def text_beginning_with_none_of(words: set[str], schema: dict[str, Any], around: Around) -> Format:
+    """Text that begins with none of these words, nor with a blank; of a schema's lengths."""
+    firsts = around.firsts | set(" \t\n\r")
+    if schema:
+        first = none_of(firsts.union(word[0] for word in words))
+        least, most = schema.get("minLength", 0), schema.get("maxLength")
+        rest = lengths(
+            none_of(around.firsts), max(least - 1, 0), None if most is None else most - 1
+        )
+        begun = regex(first + rest)
+        return around.exactly(begun if least else optional(begun))
+    first = not_beginning_with(words, beside="".join(firsts))
     return around.exactly(optional(sequence(regex(first), any_text(around.ends))))
 
 

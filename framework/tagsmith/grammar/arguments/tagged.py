@@ -16,9 +16,9 @@ from tagsmith.grammar.arguments.text_values import (
     any_of,
     json_value,
     other_part,
-    string_limits,
     strings_of,
     text_value,
+    value_limits,
 )
 from tagsmith.grammar.arguments.written import ArgumentsWriter, WrittenArguments
 from tagsmith.grammar.filling import Steps, fill, newlines_beside_value
@@ -55,6 +55,8 @@ _ANOTHER = "\0"
 """The name of a parameter that no schema lists."""
 _DEEPEST = 8
 """How deep objects and lists are written as parameters and items; deeper ones are JSON."""
+_MOST_WRITTEN = 500
+"""How many values of one tool are written as parameters and items; the rest is JSON."""
 Within = tuple[int, ...]
 """The branches that a value is a part of."""
 _MOST_WITHIN_ITSELF = 3
@@ -106,11 +108,11 @@ def _written(form: TaggedForm, schema: JsonSchema | None, *, strict: bool) -> Wr
     root = dict(NO_PARAMETERS) if ready is None else ready.unfold()
     if not strict:
         given = {} if schema is None else schema.unfold()
-        return WrittenArguments.pack(_Writer(form, given).shape(_loose_shape(given, root)))
+        return WrittenArguments.of(_Writer(form, given).shape(_loose_shape(given, root)))
     writer = _Writer(form, root)
     pieces = writer.arguments(shapes(root, root))
     limits = () if ready is None else ready.limits
-    return WrittenArguments.pack(pieces, [*limits, *writer.limits])
+    return WrittenArguments.of(pieces, [*limits, *writer.limits])
 
 
 def _loose_shape(given: Any, root: Any) -> Shape:
@@ -132,6 +134,8 @@ class _Writer:
     form: TaggedForm
     root: Any
     limits: list[Limitation] = field(default_factory=list)
+    left: int = _MOST_WRITTEN
+    """How many more values may be written out as parameters and items of their own."""
     _tool: ToolParameters = field(init=False)
 
     def __post_init__(self) -> None:
@@ -164,8 +168,9 @@ class _Writer:
         if self.form.types is not None:
             return self._typed(self.form.types, steps, key, schema, within)
         around = self.form.around(steps)
-        self.limits += string_limits(self.root, schema, around)
-        value = text_value(self.root, schema, self._tool.types(name), around)
+        known = self._tool.types(name)
+        self.limits += value_limits(self.root, schema, known, around)
+        value = text_value(self.root, schema, known, around)
         return sequence(*fill(steps, {Hole.KEY: key, Hole.VALUE: value}))
 
     def _typed(
@@ -173,7 +178,8 @@ class _Writer:
     ) -> Format:
         """A parameter or an item that says its type, in each way that the schema admits."""
         around = self.form.around(steps)
-        self.limits += string_limits(self.root, schema, around)
+        self.limits += value_limits(self.root, schema, None, around)
+        self.left -= 1
         written: list[tuple[str, Format]] = []
         if strings := strings_of(self.root, schema, around):
             written.append((types.string[0], either(strings)))
@@ -195,7 +201,7 @@ class _Writer:
     def _nested(self, types: WireTypes, part: Schema, within: Within) -> tuple[str, Format] | None:
         """An object as parameters of its own, or a list as items; None where it has to be JSON."""
         is_deep = len(within) > _DEEPEST or within.count(within[-1]) > _MOST_WITHIN_ITSELF
-        if is_deep or listed(part) is not None:
+        if self.left < 0 or is_deep or listed(part) is not None:
             return None
         if types.mapping and types_of(part) == ["object"] and not list(shape_limits(part)):
             inner = [sequence(*self.shape(kind, within)) for kind in shapes(self.root, part)]

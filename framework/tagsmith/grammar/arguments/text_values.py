@@ -16,7 +16,7 @@ from tagsmith.grammar.arguments.raw_text import (
 )
 from tagsmith.grammar.formats import Format, any_text, blanks, const, either, sequence
 from tagsmith.grammar.schemas.branches import Schema, branches, detached, listed, types_of
-from tagsmith.grammar.schemas.guarded import guarded_json
+from tagsmith.grammar.schemas.guarded import guard_limits, guarded_json
 from tagsmith.grammar.schemas.limits import Limitation
 
 _BEGINNINGS: dict[JsonType, tuple[str, ...]] = {
@@ -47,8 +47,7 @@ def text_value(root: Any, schema: Any, types: Types | None, around: Around) -> F
     strings = [inner for leaf in leaves if (inner := string_part(leaf)) is not None]
     if types == TEXT:
         return either(list(_strings(strings, types, set(), around)) or [any_text(around.ends)])
-    bounded = {kind for kind in types - TEXT if not any(_is_plain(leaf, kind) for leaf in leaves)}
-    words = {word for kind in bounded for word in _BEGINNINGS[kind]}
+    words = {word for kind in _bounded(leaves, types) for word in _BEGINNINGS[kind]}
     written = list(_strings(strings, types, words, around))
     rest = [inner for leaf in leaves if (inner := other_part(leaf)) is not None]
     if rest and not (any(map(_is_free, strings)) and not words):
@@ -56,12 +55,25 @@ def text_value(root: Any, schema: Any, types: Types | None, around: Around) -> F
     return either(written)
 
 
-def string_limits(root: Any, schema: Any, around: Around) -> Iterator[Limitation]:
-    """What a schema asks of a string that its text is not held to."""
-    for leaf in branches(root, schema):
-        part = string_part(leaf)
-        if part is not None:
-            yield from raw_limits(part, around)
+def value_limits(
+    root: Any, schema: Any, types: Types | None, around: Around
+) -> Iterator[Limitation]:
+    """What a schema asks of a value and its text is not held to; `types` as in `text_value`."""
+    leaves = branches(root, schema)
+    strings = [inner for leaf in leaves if (inner := string_part(leaf)) is not None]
+    others = [inner for leaf in leaves if (inner := other_part(leaf)) is not None]
+    for part in strings:
+        yield from raw_limits(part, around)
+    if others:
+        yield from guard_limits(detached(root, any_of(others)), around.ends)
+    if types is not None and _bounded(leaves, types):
+        for word in {word for part in strings for word in ("pattern", "format") if word in part}:
+            yield Limitation(f".{word}", "beside other types that have bounds it is not held")
+
+
+def _bounded(leaves: list[Schema], types: Types) -> set[JsonType]:
+    """The types beside strings of which a schema admits some values alone."""
+    return {kind for kind in types - TEXT if not any(_is_plain(leaf, kind) for leaf in leaves)}
 
 
 def strings_of(root: Any, schema: Any, around: Around) -> list[Format]:
@@ -126,8 +138,8 @@ def _strings(
         if "enum" in part:
             own = [text for text in part["enum"] if typed_json(text, types).json[0] == '"']
             yield from one_of(own, around)
-        elif words and _is_free(part):
-            yield text_beginning_with_none_of(words, around)
+        elif words and not {"pattern", "format"} & part.keys():
+            yield text_beginning_with_none_of(words, part, around)
         else:
             yield raw_text(part, around)
 

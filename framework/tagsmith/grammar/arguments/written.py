@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -13,19 +12,18 @@ from tagsmith.request import CallableTool
 
 @dataclass(frozen=True, slots=True)
 class WrittenArguments:
-    """What stands where a call's arguments do, and what of the tool's schema it does not hold."""
+    """What stands where a call's arguments do, and what of the tool's schema it does not hold.
 
-    packed: bytes
+    The pieces are kept for other requests: nobody changes them.
+    """
+
+    pieces: tuple[Piece, ...]
     limits: tuple[Limitation, ...] = ()
 
     @classmethod
-    def pack(cls, pieces: Iterable[Piece], limits: Iterable[Limitation] = ()) -> WrittenArguments:
-        """Take a copy of the pieces."""
-        return cls(marshal.dumps(list(pieces)), tuple(dict.fromkeys(limits)))
-
-    def pieces(self) -> list[Piece]:
-        """A fresh copy, the caller's own."""
-        return list(marshal.loads(self.packed))
+    def of(cls, pieces: Iterable[Piece], limits: Iterable[Limitation] = ()) -> WrittenArguments:
+        """These pieces; a limitation that comes twice is named once."""
+        return cls(tuple(pieces), tuple(dict.fromkeys(limits)))
 
 
 ArgumentsWriter = Callable[[CallableTool], WrittenArguments]

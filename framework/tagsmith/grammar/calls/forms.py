@@ -50,15 +50,17 @@ class CallForms:
     def only(self, request: Request) -> Format:
         """At least one call, and nothing else."""
         several = self.is_single and request.parallel_tool_calls
-        forms: list[Format] = []
+        padding = [blanks()] if self.is_padded else []
+        ways: list[Format] = []
         if self.marked is not None:
-            spaced = sequence(self.marked, blanks()) if self.is_padded else self.marked
-            forms.append(plus(spaced) if several else spaced)
+            spaced = sequence(self.marked, *padding)
+            ways.append(sequence(*padding, plus(spaced) if several else spaced))
             if self.begun is not None:
-                forms.append(sequence(self.begun, *([star(spaced)] if several else [])))
+                # Nothing may stand between the turn start and what goes on from it.
+                ways.append(sequence(self.begun, *padding, *([star(spaced)] if several else [])))
         if self.bare is not None:
-            forms.append(self.bare)
-        return sequence(blanks(), either(forms)) if self.is_padded else either(forms)
+            ways.append(sequence(*padding, self.bare))
+        return either(ways)
 
 
 NO_CALLS = CallForms()

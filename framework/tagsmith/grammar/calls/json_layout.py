@@ -42,7 +42,7 @@ def json_region(spec: FamilySpec, calls: ToolCalls, request: Request) -> Format:
 
 def _tools(calls: ToolCalls, request: Request) -> tuple[CallableTool, ...]:
     """The tools, and where none has to be called, what is called to say that none is."""
-    if request.mode is not ToolChoiceMode.AUTO:
+    if request.mode is not ToolChoiceMode.AUTO or request.response_schema is not None:
         return request.tools
     pseudo = (CallableTool(name, parameters=None, strict=True) for name in calls.pseudo_tools)
     return (*request.tools, *pseudo)
@@ -54,7 +54,7 @@ def _json_call(calls: ToolCalls, tools: tuple[CallableTool, ...], write: Argumen
     if keys.id is not None:
         before += f'{_key(keys.id)}"(?:{calls.id.pattern})"{SPACE},{SPACE}'
     between = f"{SPACE},{SPACE}{_key(keys.arguments[0])}"
-    named = [sequence(_string(tool.name), regex(between), *write(tool).pieces()) for tool in tools]
+    named = [sequence(_string(tool.name), regex(between), *write(tool).pieces) for tool in tools]
     return sequence(
         regex(before + _key(keys.name[0])), either(named), regex(SPACE + literal("}") + SPACE)
     )

@@ -33,7 +33,7 @@ def pythonic_region(spec: FamilySpec, calls: ToolCalls, request: Request) -> For
                 f"family {spec.id} cannot write the name {tool.name!r} in its calls; give the tool"
                 " another, of letters, digits and '_', '.', '-', ':', '/'",
             )
-    each = [sequence(f"{tool.name}(", *_written_for(tool).pieces()) for tool in request.tools]
+    each = [sequence(f"{tool.name}(", *_written_for(tool).pieces) for tool in request.tools]
     call = sequence(blanks(), either(each))
     listed = separated(call, ",", end=")", at_most_one=not request.parallel_tool_calls)
     return sequence(blanks(), "[", listed, blanks(), "]", blanks())
@@ -51,9 +51,9 @@ def _written_for(tool: CallableTool) -> WrittenArguments:
 @lru_cache(maxsize=1024)
 def _written(schema: JsonSchema | None, strict: bool) -> WrittenArguments:
     if not strict:
-        return WrittenArguments.pack([_keywords({}, Shape((), others=True))])
+        return WrittenArguments.of([_keywords({}, Shape((), others=True))])
     if schema is None:
-        return WrittenArguments.pack([_keywords(NO_PARAMETERS, Shape(()))])
+        return WrittenArguments.of([_keywords(NO_PARAMETERS, Shape(()))])
     ready = ready_parameters(schema)
     root = ready.unfold()
     kinds = shapes(root, root)
@@ -63,7 +63,7 @@ def _written(schema: JsonSchema | None, strict: bool) -> WrittenArguments:
     limits += [
         limit for kind in kinds for p in kind.parameters for limit in value_limits(root, p.schema)
     ]
-    return WrittenArguments.pack([either([_keywords(root, kind) for kind in kinds])], limits)
+    return WrittenArguments.of([either([_keywords(root, kind) for kind in kinds])], limits)
 
 
 def _keywords(root: object, shape: Shape) -> Format:

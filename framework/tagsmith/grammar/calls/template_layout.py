@@ -98,7 +98,7 @@ def _calls(spec: FamilySpec, calls: ToolCalls, request: Request, steps: Steps) -
                 " another, of one line, without any of its markup",
             )
     return [
-        fill(steps, _named(calls, tool) | {Hole.ARGUMENTS: sequence(*write(tool).pieces())})
+        fill(steps, _named(calls, tool) | {Hole.ARGUMENTS: sequence(*write(tool).pieces)})
         for tool in request.tools
     ]
 

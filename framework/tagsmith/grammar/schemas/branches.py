@@ -13,7 +13,6 @@ from tagsmith.request.vocabulary import resolve, walk
 
 Schema = dict[str, Any]
 
-_DEEPEST = 16
 _ANYTHING: Schema = {}
 _COUNTED = ("minProperties", "maxProperties", "patternProperties", "propertyNames")
 
@@ -36,26 +35,29 @@ class Shape:
     others: Any = False
 
 
-def branches(root: Any, schema: Any, depth: int = 0) -> list[Schema]:
+def branches(root: Any, schema: Any, followed: frozenset[str] = frozenset()) -> list[Schema]:
     """The schemas without references or alternatives that a schema comes down to.
+
+    A reference that leads back to itself without saying more adds nothing.
 
     >>> root = {"$defs": {"a": {"type": "null"}}, "anyOf": [{"$ref": "#/$defs/a"}, {"const": 1}]}
     >>> branches(root, root)
     [{'type': 'null'}, {'const': 1}]
     """
-    if isinstance(schema, bool) or depth > _DEEPEST:
+    if isinstance(schema, bool):
         return [_ANYTHING] if schema else []
     if "$ref" in schema:
+        reference = schema["$ref"]
         try:
-            return branches(root, resolve(root, schema["$ref"]), depth + 1)
+            target = resolve(root, reference)
         except KeyError:  # it leaves the schema: a limitation, named elsewhere
             return [_ANYTHING]
+        once_more = reference in followed
+        return [] if once_more else branches(root, target, followed | {reference})
     for word in ("anyOf", "oneOf"):
         if word in schema:
-            return [leaf for inner in schema[word] for leaf in branches(root, inner, depth + 1)]
-    if "allOf" in schema:
-        return branches(root, schema["allOf"][0], depth + 1)
-    return [schema]
+            return [leaf for inner in schema[word] for leaf in branches(root, inner, followed)]
+    return branches(root, schema["allOf"][0], followed) if "allOf" in schema else [schema]
 
 
 def types_of(branch: Schema) -> list[str]:
@@ -86,6 +88,8 @@ def shape_limits(schema: Any, place: str = "") -> Iterator[Limitation]:
     """What is said of an object that parameters written one by one do not hold."""
     if not isinstance(schema, dict):
         return
+    for word in {"const", "enum"} & schema.keys():
+        yield Limitation(f"{place}.{word}", "parameters are written one by one, not as a whole")
     for word in _COUNTED:
         if word in schema and not _held_anyway(schema, word):
             yield Limitation(f"{place}.{word}", "parameters are written one by one, uncounted")

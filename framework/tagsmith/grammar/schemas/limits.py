@@ -6,6 +6,7 @@ it says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,8 +43,13 @@ _TYPED = {
     "minProperties": "object",
     "maxProperties": "object",
     "propertyNames": "object",
+    "format": "string",
 }
 _NAMES_A_TYPE = {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "properties", "items"}
+_NO_GRAMMAR = {"idn-email", "idn-hostname", "iri", "iri-reference", "regex"}
+"""Formats of JSON Schema that the engine reads past, as it does all that it does not know."""
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_GREATEST_BOUND = 2**63 - 1
 _COMBINING = ("$ref", "anyOf", "oneOf", "allOf", "const", "enum")
 _NO_CONSTRAINT = ANNOTATIONS | {"$defs", "definitions", "$anchor", "discriminator", "format"}
 _ALWAYS_HELD = (ANNOTATIONS - {"$id"}) | {"type", "properties", "items", "required"}
@@ -99,10 +105,11 @@ def _limits_of(schema: dict[str, Any], root: Any, *, at_root: bool) -> Iterator[
     if schema.get("uniqueItems") is True:
         yield "uniqueItems", "the grammar cannot compare items"
     if schema.get("additionalProperties") is False:
-        for name in _undeclared(schema):
+        for name in () if "patternProperties" in schema else _undeclared(schema):
             yield "required", f"{name!r} is required and no property may have that name"
     if not at_root and ("$id" in schema or ("id" in schema and "$ref" in schema)):
         yield "$id", "references below a second base are not followed"
+    yield from _object_limits(schema)
     yield from _number_limits(schema)
     yield from _string_limits(schema)
     yield from _combination_limits(schema, root)
@@ -110,14 +117,39 @@ def _limits_of(schema: dict[str, Any], root: Any, *, at_root: bool) -> Iterator[
 
 def _undeclared(schema: dict[str, Any]) -> list[str]:
     declared = schema.get("properties", {})
-    if "patternProperties" in schema:
-        return []
     return [name for name in schema.get("required", ()) if name not in declared]
+
+
+def _object_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    patterns = schema.get("patternProperties", {})
+    for name in schema.get("properties", ()):
+        for pattern in patterns:
+            if pattern_problem(pattern) is None and re.search(pattern, name):
+                yield "patternProperties", f"{pattern!r} matches {name!r}, which has its own schema"
+    if patterns and (missing := _undeclared(schema)):
+        yield "required", f"{missing[0]!r} is asked for by its pattern alone; name it in properties"
+    if len(patterns) > 1:
+        yield "patternProperties", "of several that match a name, one is held; write them as one"
+    if patterns and isinstance(schema.get("additionalProperties"), dict):
+        yield "additionalProperties", "beside patternProperties it is not held"
+    beside = {"properties", "patternProperties", "required"} & schema.keys()
+    if "propertyNames" in schema and beside:
+        yield "propertyNames", f"beside {', '.join(sorted(beside))} it is not held"
 
 
 def _number_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if reason := _multiple_limit(schema):
         yield "multipleOf", reason
+    for keyword in _BOUNDS:
+        bound = schema.get(keyword, 0)
+        if abs(bound) > _GREATEST_BOUND or "e" in repr(bound):
+            yield keyword, f"{bound} has more digits than the grammar counts with"
+    listed = [schema["const"]] if "const" in schema else schema.get("enum", ())
+    if any(isinstance(value, int) and abs(value) > _GREATEST_BOUND for value in listed):
+        yield (
+            "const" if "const" in schema else "enum",
+            "an integer of more than 64 bits loses digits",
+        )
     if _NAMES_A_TYPE.isdisjoint(schema):
         for keyword in schema:
             if keyword in _TYPED:
@@ -146,6 +178,8 @@ def _string_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
         problem = pattern_problem(pattern)
         if problem is not None:
             yield "pattern", f"{pattern!r} has no grammar: {problem}"
+    if schema.get("format") in _NO_GRAMMAR and "pattern" not in schema:
+        yield "format", f"{schema['format']!r} has no grammar"
     if not _LENGTHS.isdisjoint(schema) and not {"pattern", "format"}.isdisjoint(schema):
         yield "maxLength", "a length beside a pattern or a format is not held"
 
@@ -180,6 +214,8 @@ def _types_agree(schema: dict[str, Any], branches: Any, root: Any) -> bool:
 
 def _disjoint(branches: list[Any], root: Any) -> bool:
     resolved = [_follow(branch, root) for branch in branches]
+    if _told_apart(resolved):
+        return True
     kinds = [branch.get("type") for branch in resolved]
     if all(isinstance(kind, str) for kind in kinds) and len(set(kinds)) == len(kinds):
         return not {"integer", "number"} <= set(kinds)

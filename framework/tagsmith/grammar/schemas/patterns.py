@@ -12,6 +12,8 @@ import re
 _NEGATED_CLASS = re.compile(r"\[\^(?:\\.|[^\]\\])*\]", re.DOTALL)
 _NEEDS_ESCAPE = re.compile(r'["\x00-\x1f]|\\[\\nrtfv0xuc]')
 _UNKNOWN = re.compile(r"\(\?(?:[=!]|<[=!])|\\[bBpPkAzZ1-9]")
+_CODED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
+_LOOSE_BRACE = re.compile(r"\{(?!\d+(?:,\d*)?\})")
 _REPEATS = re.compile(r"\{(\d*),?(\d*)\}")
 _ATOM = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 
@@ -27,6 +29,7 @@ def pattern_problem(pattern: str) -> str | None:
     >>> pattern_problem("^(?=a)b")
     'it uses lookaround, word boundaries, back references or Unicode classes'
     """
+    pattern = _decoded(pattern)
     if _UNKNOWN.search(pattern):
         return "it uses lookaround, word boundaries, back references or Unicode classes"
     try:
@@ -35,6 +38,8 @@ def pattern_problem(pattern: str) -> str | None:
         return f"it cannot be read as a regular expression ({error})"
     if _NEEDS_ESCAPE.search(_NEGATED_CLASS.sub("", pattern)):
         return "it matches quotes, backslashes or control characters, which JSON writes escaped"
+    if _LOOSE_BRACE.search(_blanked(pattern)):
+        return "it holds a brace that counts nothing; write \\{"
     if any(char in _blanked(branch)[1:-1] for branch in _branches(pattern) for char in "^$"):
         return "it holds an anchor inside"
     counts = [int(count) for pair in _REPEATS.findall(_blanked(pattern)) for count in pair if count]
@@ -51,7 +56,18 @@ def whole_value(pattern: str) -> str:
     >>> whole_value("^a|b$")
     'a.*|.*b'
     """
-    return "|".join(_opened(branch) for branch in _branches(pattern))
+    return "|".join(_opened(branch) for branch in _branches(_decoded(pattern)))
+
+
+def _decoded(pattern: str) -> str:
+    """The pattern with the characters that it names by number, but for those that JSON escapes."""
+    return _CODED.sub(lambda match: _character(match[0], match[1] or match[2]), pattern)
+
+
+def _character(written: str, number: str) -> str:
+    char = chr(int(number, 16))
+    kept = char.isprintable() and char not in '"\\'
+    return re.escape(char) if kept and char.isascii() else char if kept else written
 
 
 def _opened(branch: str) -> str:

@@ -15,12 +15,15 @@ from tagsmith.grammar.schemas.limits import Limitation, find_limits
 from tagsmith.grammar.schemas.patterns import pattern_problem, whole_value
 from tagsmith.request.bounds import whole_bounds
 from tagsmith.request.schemas import KEPT_SCHEMAS, JsonSchema
-from tagsmith.request.vocabulary import ANNOTATIONS, HOLDS_TYPE, TYPES, walk
+from tagsmith.request.vocabulary import ANNOTATIONS, COUNTS, HOLDS_TYPE, TYPES, walk
 
 _OPEN_OBJECT = {"properties", "additionalProperties", "patternProperties", "unevaluatedProperties"}
 _OPEN_ARRAY = {"items", "prefixItems", "unevaluatedItems"}
 _SHAPES = {"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"}
 _BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+_MOST = 2**31 - 1
+"""What no output has more of, and the engine counts up to."""
+_HOLD_DEFINITIONS = {"$defs", "definitions"}
 _VALUES = {"enum", "pattern", "patternProperties"}
 _SCALARS = [kind for kind in TYPES if kind not in ("object", "array")]
 
@@ -74,6 +77,13 @@ def _rewrite(schema: dict[str, Any]) -> None:
     """Rewrite a schema in place: it is our own copy, and all inside it is rewritten already."""
     for annotation in ANNOTATIONS.intersection(schema):
         del schema[annotation]
+    for count in COUNTS.intersection(schema):
+        schema[count] = int(schema[count])
+        if count.startswith("max") and schema[count] > _MOST:
+            del schema[count]
+    if isinstance(schema.get("type"), list) and not COUNTS.isdisjoint(schema):
+        _rewrite_types(schema)
+        return
     if not _BOUNDS.isdisjoint(schema):
         _rewrite_range(schema)
     if not _VALUES.isdisjoint(schema):
@@ -81,6 +91,14 @@ def _rewrite(schema: dict[str, Any]) -> None:
     if schema.get("type") not in _SCALARS:
         _rewrite_array(schema)
         _rewrite_object(schema)
+
+
+def _rewrite_types(schema: dict[str, Any]) -> None:
+    """Beside several types, xgrammar counts nothing: each becomes a branch of its own."""
+    whole = {key: schema.pop(key) for key in list(schema) if key not in _HOLD_DEFINITIONS}
+    schema["anyOf"] = [{**whole, "type": kind} for kind in whole["type"]]
+    for branch in schema["anyOf"]:
+        _rewrite(branch)
 
 
 def _rewrite_object(schema: dict[str, Any]) -> None:

@@ -24,3 +24,6 @@ FORMATS = {
     "uri-reference": f"{_URI_CHARS}*",
 }
 """What a format asks, as far as a pattern says it, in characters that begin no markup."""
+
+NOT_IN_TEXT = {"duration", "ipv6", "json-pointer", "relative-json-pointer", "uri-template"}
+"""Formats that are held in JSON alone."""
