@@ -121,6 +121,24 @@ def test_what_is_right_is_accepted(name: str, schema: dict[str, Any], value: str
     assert result.accepted
 
 
+NOT_OBJECTS = [
+    {"anyOf": [{"type": "object", "properties": {"a": INTEGER}}, {"type": "null"}]},
+    {"anyOf": [{"type": "object", "properties": {"a": INTEGER}}, True]},
+    {"oneOf": [{"type": "object", "properties": {"a": INTEGER}}, STRING]},
+]
+
+
+@pytest.mark.parametrize("parameters", NOT_OBJECTS, ids=str)
+def test_arguments_are_objects(parameters: dict[str, Any]) -> None:
+    family = tagsmith.get_family("hermes")
+    tools = [{"name": "f", "parameters": parameters}]
+    tag = family.structural_tag(tools=tools, tool_choice="required")
+    call = '<tool_call>{"name": "f", "arguments": %s}</tool_call>'
+    texts = [call % value for value in ('{"a": 1}', "null", '"a"', "1")]
+    results = check_structural_tag(tag, texts, markers=family.markers)
+    assert [result.accepted for result in results] == [True, False, False, False]
+
+
 RECURSIVE = {
     "self": {"properties": {f"p{i}": {"$ref": "#"} for i in range(6)}},
     "node": {

@@ -32,6 +32,9 @@ SCALARS: list[Schema] = [
     {"type": "integer", "exclusiveMinimum": 1.5},
     {"type": "number", "minimum": 0, "maximum": 1.5},
     {"type": "integer", "multipleOf": 5},
+    {"type": "string", "minLength": 300},
+    {"type": "string", "maxLength": 70},
+    {"type": "number", "exclusiveMinimum": -1, "maximum": 1e3},
 ]
 CHOICES: list[Schema] = [
     {"enum": ["a", "b c", "<end>", 'q"q', "é", ""]},
@@ -51,6 +54,14 @@ UNIONS: list[Schema] = [
     {"anyOf": [{"type": "string"}, {"type": "null"}]},
     {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "boolean"}}]},
     {"oneOf": [{"type": "boolean"}, {"type": "string"}]},
+    {"type": ["string", "null"], "maxLength": 4},
+    {"type": ["array", "null"], "items": {"type": "integer"}, "minItems": 1},
+    {"anyOf": [{"type": "string", "maxLength": 4}, {"type": "integer", "maximum": 5}]},
+    {"anyOf": [{"type": "string", "pattern": "^[a-z]+$"}, {"type": "boolean"}]},
+    {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False},
+    {"type": "object", "patternProperties": {"^x-": {"type": "integer"}}},
+    {"type": "object", "minProperties": 1, "maxProperties": 2},
+    {"type": "object", "propertyNames": {"type": "string", "pattern": "^[a-z]{1,3}$"}},
     {},
     {"description": "anything"},
 ]

@@ -12,10 +12,8 @@ from tagsmith.grammar.schemas.limits import Limitation
 from tagsmith.grammar.schemas.string_formats import FORMATS
 from tagsmith.request.vocabulary import dotted, walk
 
-MOST_COUNTED = 256
-"""Up to which length a string is counted by a pattern: more of it takes long to compile."""
-MOST_COUNTED_CLEAN = 1024
-"""The same where text is excluded, which a pattern alone can do for a counted string."""
+MOST_COUNTED = 1024
+"""Up to which length a string is counted by a pattern; more of it takes long to compile."""
 
 _LENGTHS = {"minLength", "maxLength"}
 _QUOTED = frozenset('"\\')
@@ -58,8 +56,8 @@ def guard_limits(schema: Any, excludes: Collection[str]) -> Iterator[Limitation]
     for path, inner in walk(schema):
         if not isinstance(inner, dict):
             continue
-        if max(inner.get(word, 0) for word in _LENGTHS) > MOST_COUNTED_CLEAN:
-            reason = f"in this layout a length up to {MOST_COUNTED_CLEAN} is held"
+        if max(inner.get(word, 0) for word in _LENGTHS) > MOST_COUNTED:
+            reason = f"in this layout a length up to {MOST_COUNTED} is held"
             yield Limitation(dotted(path), reason)
         for pattern in [inner.get("pattern", ""), *inner.get("patternProperties", ())]:
             if within(pattern, firsts) is None:
@@ -75,7 +73,6 @@ def _inside(excludes: Collection[str]) -> list[str]:
 def _guard(schema: Any, firsts: set[str], syntax: frozenset[str]) -> bool:
     """Make patterns of lengths, and keep patterns clean; False where a length has no pattern."""
     is_clean = True
-    most_counted = MOST_COUNTED_CLEAN if firsts else MOST_COUNTED
     for _, inner in walk(schema):
         if not isinstance(inner, dict):
             continue
@@ -85,7 +82,7 @@ def _guard(schema: Any, firsts: set[str], syntax: frozenset[str]) -> bool:
             patterns = inner["patternProperties"]
             inner["patternProperties"] = {_clean(key, firsts): patterns[key] for key in patterns}
         elif not _LENGTHS.isdisjoint(inner):
-            counted = _is_countable(inner, most_counted)
+            counted = _is_countable(inner)
             is_clean = is_clean and counted
             if counted:
                 least, most = inner.pop("minLength", 0), inner.pop("maxLength", None)
@@ -102,10 +99,10 @@ def _clean(pattern: str, firsts: set[str]) -> str:
     return within(pattern, firsts) or within(pattern, ()) or pattern
 
 
-def _is_countable(schema: dict[str, Any], most: int) -> bool:
+def _is_countable(schema: dict[str, Any]) -> bool:
     """Whether a pattern can say the lengths of a schema."""
     longest = max(schema.get(word, 0) for word in _LENGTHS)
-    return schema.get("type") == "string" and "format" not in schema and longest <= most
+    return schema.get("type") == "string" and "format" not in schema and longest <= MOST_COUNTED
 
 
 def _is_open_beside_odd_names(schema: Any) -> bool:

@@ -21,6 +21,12 @@ _OPEN_OBJECT = {"properties", "additionalProperties", "patternProperties", "unev
 _OPEN_ARRAY = {"items", "prefixItems", "unevaluatedItems"}
 _SHAPES = {"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"}
 _BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+_COUNT_OF = {
+    **dict.fromkeys(("minLength", "maxLength"), "string"),
+    **dict.fromkeys(("minItems", "maxItems"), "array"),
+    **dict.fromkeys(("minProperties", "maxProperties"), "object"),
+}
+"""Of which type each of these counts something."""
 _MOST = 2**31 - 1
 """What no output has more of, and the engine counts up to."""
 _HOLD_DEFINITIONS = {"$defs", "definitions"}
@@ -61,7 +67,25 @@ def ready_parameters(schema: JsonSchema) -> ReadySchema:
         root = dict(NO_PARAMETERS)
     elif isinstance(root.get("type"), list) or _SHAPES.isdisjoint(root):
         root["type"] = "object"
+    _keep_objects(root, root)
     return _ready(root)
+
+
+def _keep_objects(root: Any, schema: Any) -> bool:
+    """Leave out of a schema's branches what is no object; False where nothing is left."""
+    if not isinstance(schema, dict):
+        return bool(schema)
+    for word in {"anyOf", "oneOf"} & schema.keys():
+        branches = [{"type": "object"} if branch is True else branch for branch in schema[word]]
+        schema[word] = [branch for branch in branches if _keep_objects(root, branch)]
+        return bool(schema[word])
+    if "$ref" in schema or "allOf" in schema:
+        return True
+    kinds = schema.get("type", "object")
+    is_object = "object" in (kinds if isinstance(kinds, list) else [kinds])
+    if is_object and not {"const", "enum"} & schema.keys():
+        schema["type"] = "object"
+    return is_object
 
 
 def _ready(root: Any) -> ReadySchema:
@@ -96,7 +120,10 @@ def _rewrite(schema: dict[str, Any]) -> None:
 def _rewrite_types(schema: dict[str, Any]) -> None:
     """Beside several types, xgrammar counts nothing: each becomes a branch of its own."""
     whole = {key: schema.pop(key) for key in list(schema) if key not in _HOLD_DEFINITIONS}
-    schema["anyOf"] = [{**whole, "type": kind} for kind in whole["type"]]
+    schema["anyOf"] = [
+        {key: whole[key] for key in whole if _COUNT_OF.get(key, kind) == kind} | {"type": kind}
+        for kind in whole["type"]
+    ]
     for branch in schema["anyOf"]:
         _rewrite(branch)
 
