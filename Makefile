@@ -29,7 +29,7 @@ test-heavy: $(DEV)/.installed
 # SAMPLES: how many texts of each family and kind of request
 SAMPLES ?= 200
 test-nightly: $(DEV)/.installed
-	TAGSMITH_SAMPLES=$(SAMPLES) $(BIN)/python -m pytest -m nightly --numprocesses auto
+	NIGHTLY_SAMPLES=$(SAMPLES) $(BIN)/python -m pytest -m nightly --numprocesses auto
 
 lint: $(DEV)/.installed
 	$(BIN)/ruff check --quiet

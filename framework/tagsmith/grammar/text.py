@@ -64,7 +64,7 @@ def wrapped(spec: FamilySpec, pair: MarkerPair, content: Format) -> list[Format]
 
 def forbidden_in_documents(spec: FamilySpec) -> list[str]:
     """What no string of a JSON document may hold: in content a marker is a marker."""
-    return [*_markers(spec), *spec.tokens.hidden, *_citation_markup(spec)]
+    return [*dict.fromkeys([*_markers(spec), *marker_meanings(spec)]), *_citation_markup(spec)]
 
 
 def _listed(form: Format | None) -> list[Format]:
