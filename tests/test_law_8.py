@@ -68,6 +68,8 @@ MOST_REDRAWN_NAMES = 0.85
 """The same where a family can write some names only."""
 MOST_GIVEN_UP = 0.02
 """How large a share of the samples may come to no end."""
+MOST_GIVEN_UP_OF_ONE = 0.6
+"""The same of one kind of request: where a schema stands in itself, walks may go on and on."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +109,9 @@ class Tally:
     calls: int = 0
     holes: Counter[str] = field(default_factory=Counter)
 
-    def check(self, most_redrawn: float) -> None:
+    def check(self, most_redrawn: float, most_given_up: float) -> None:
         assert self.redrawn <= most_redrawn * self.drawn + 3, self
-        assert self.given_up <= MOST_GIVEN_UP * self.samples + 1, self
+        assert self.given_up <= most_given_up * self.samples + 1, self
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -119,7 +121,7 @@ def test_samples_parse_as_the_request_asks(name: str) -> None:
     tally = Tally()
     for combination in COMBINATIONS[start % 6 :: 6]:
         _check_combination(name, combination, tally, tool_sets=1, samples=5)
-    tally.check(_most_redrawn(name))
+    tally.check(_most_redrawn(name), MOST_GIVEN_UP)
 
 
 @pytest.mark.nightly
@@ -129,7 +131,7 @@ def test_many_samples_parse_as_the_request_asks(name: str, combination: Any) -> 
     tally = Tally()
     sets = max(1, SAMPLES // SAMPLES_OF_A_TAG)
     _check_combination(name, combination, tally, tool_sets=sets, samples=SAMPLES_OF_A_TAG)
-    tally.check(_most_redrawn(name))
+    tally.check(_most_redrawn(name), MOST_GIVEN_UP_OF_ONE)
 
 
 @pytest.mark.parametrize("name", NO_REASONING)

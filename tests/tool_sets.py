@@ -32,7 +32,7 @@ SCALARS: list[Schema] = [
     {"type": "integer", "exclusiveMinimum": 1.5},
     {"type": "number", "minimum": 0, "maximum": 1.5},
     {"type": "integer", "multipleOf": 5},
-    {"type": "string", "minLength": 70},
+    {"type": "string", "minLength": 66, "maxLength": 70},
     {"type": "string", "maxLength": 70},
     {"type": "number", "exclusiveMinimum": -1, "maximum": 1e3},
 ]
