@@ -175,7 +175,8 @@ def _closers_of_values(spec: FamilySpec) -> set[str]:
         return set()
     forms = [*(calls.call or ()), *(calls.arguments.parameter or ())]
     words = {step for form in forms for step in split_template(form) if not isinstance(step, Hole)}
-    return words if calls.arguments.encoding == "tagged" else set()
+    quotes = {calls.arguments.quote} if calls.arguments.quote else set()
+    return words if calls.arguments.encoding == "tagged" else quotes
 
 
 @given(generations())
