@@ -298,6 +298,7 @@ def test_golden_call(name: str) -> None:
     compare(GOLDEN[name], REASONS.get(name), strict=True)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", WRITTEN)
 def test_golden_call_of_a_tool_that_is_not_strict(name: str) -> None:
     compare(GOLDEN[name], None, strict=False)
