@@ -330,7 +330,7 @@ CHILD = "tagsmith: 1\nid: child\nextends: acme\n"
 INHERITING = {
     "another layout than the base": ("", []),
     "the same layout and its keys": ("tool_calls: {layout: json, keys: {id: id}}\n", []),
-    "a key of the layout that it left": ("tool_calls: {container: object}\n", ["TS312"]),
+    "a key of the layout that it left": ("tool_calls: {keys: {id: x}}\n", ["TS312"]),
     "a key of a layout that it does not choose": (
         "tool_calls: {layout: json, call: <c>}\n",
         ["TS312"],
@@ -351,7 +351,7 @@ def test_what_is_inherited_for_another_layout_is_left_alone(
 
 
 def test_what_is_ignored_is_told_of_the_file_that_chose_the_layout(tmp_path: Path) -> None:
-    (tmp_path / "base.yaml").write_text(HEAD + template(JSON_CALL, "container: object\n"))
+    (tmp_path / "base.yaml").write_text(HEAD + template(JSON_CALL, "keys: {id: x}\n"))
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "a.yaml").write_text("tagsmith: 1\nid: a\nextends: ../base.yaml\n")
     (problem,) = lint([tmp_path / "own"]).problems

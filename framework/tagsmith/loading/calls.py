@@ -24,7 +24,7 @@ _ID_FORMAT = re.compile(r"[^{}]*\{name\}[^{}]+\{index\}[^{}]*")
 
 _JSON, _TEMPLATE, _PYTHONIC = CallLayout.JSON, CallLayout.TEMPLATE, CallLayout.PYTHONIC
 _OF_LAYOUTS: dict[str, tuple[CallLayout, ...]] = {
-    "container": (_JSON,),
+    "container": (_JSON, _TEMPLATE),
     "keys": (_JSON,),
     "call": (_TEMPLATE,),
     "arguments": (_TEMPLATE,),

@@ -207,7 +207,7 @@ class ToolCalls(SpecModel):
     layout: CallLayout
     """The call layout."""
     container: Container = Container.ARRAY
-    """`json`: what holds the calls when the grammar writes them."""
+    """`json`, `template`: how a region holds the calls when the grammar writes them."""
     keys: CallKeys = CallKeys()
     """`json`: the keys of one call."""
     call: OneOrMore | None = None

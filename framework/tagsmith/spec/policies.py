@@ -98,7 +98,11 @@ class OnUnknownParameter(StrEnum):
 
 
 class Container(StrEnum):
-    """What holds the calls of a `json` region when the grammar writes them; both are read."""
+    """How a region holds the calls when the grammar writes them; both are read.
+
+    `array`: several, in a list where they are JSON; `object`: one, and the next in a region of its
+    own.
+    """
 
     ARRAY = "array"
     OBJECT = "object"
