@@ -121,6 +121,16 @@ def test_what_is_right_is_accepted(name: str, schema: dict[str, Any], value: str
     assert result.accepted
 
 
+@pytest.mark.parametrize("name", tagsmith.load_registry().ids())
+@pytest.mark.parametrize(
+    "schema", [{"const": "</cofl:value></parameter>"}, {"enum": [False]}], ids=str
+)
+def test_what_is_reported_still_makes_a_tag(name: str, schema: dict[str, Any]) -> None:
+    family = tagsmith.get_family(name)
+    tag = family.structural_tag(tools=[tool(schema)], unenforceable="report", validate=True)
+    assert tag["type"] == "structural_tag"
+
+
 NOT_OBJECTS = [
     {"anyOf": [{"type": "object", "properties": {"a": INTEGER}}, {"type": "null"}]},
     {"anyOf": [{"type": "object", "properties": {"a": INTEGER}}, True]},

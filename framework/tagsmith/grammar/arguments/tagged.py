@@ -16,6 +16,7 @@ from tagsmith.grammar.arguments.text_values import (
     any_of,
     json_value,
     other_part,
+    string_limits,
     strings_of,
     text_value,
     value_limits,
@@ -25,6 +26,7 @@ from tagsmith.grammar.filling import Steps, fill, newlines_beside_value
 from tagsmith.grammar.formats import (
     Format,
     Piece,
+    any_text,
     blanks,
     either,
     optional,
@@ -46,6 +48,7 @@ from tagsmith.grammar.schemas.branches import (
     shapes,
     types_of,
 )
+from tagsmith.grammar.schemas.guarded import guard_limits
 from tagsmith.grammar.schemas.limits import Limitation
 from tagsmith.grammar.schemas.ready import NO_PARAMETERS, ready_parameters
 from tagsmith.request import JsonSchema
@@ -178,7 +181,7 @@ class _Writer:
     ) -> Format:
         """A parameter or an item that says its type, in each way that the schema admits."""
         around = self.form.around(steps)
-        self.limits += value_limits(self.root, schema, None, around)
+        self.limits += string_limits(self.root, schema, around)
         self.left -= 1
         written: list[tuple[str, Format]] = []
         if strings := strings_of(self.root, schema, around):
@@ -193,8 +196,12 @@ class _Writer:
                 else:
                     rest.append(kind)
         if rest:
-            value = json_value(detached(self.root, any_of(rest)), around)
-            written.append((types.other[0], value))
+            others = detached(self.root, any_of(rest))
+            self.limits += guard_limits(others, around.ends)
+            written.append((types.other[0], json_value(others, around)))
+        if not written:
+            # Nothing that the schema admits can be written: a limitation says so.
+            written.append((types.string[0], any_text(around.ends)))
         holes = [{Hole.KEY: key, Hole.TYPE: wire, Hole.VALUE: value} for wire, value in written]
         return either([sequence(*fill(steps, filled)) for filled in holes])
 

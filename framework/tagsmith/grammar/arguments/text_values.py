@@ -55,18 +55,25 @@ def text_value(root: Any, schema: Any, types: Types | None, around: Around) -> F
     return either(written)
 
 
+def string_limits(root: Any, schema: Any, around: Around) -> Iterator[Limitation]:
+    """What a schema asks of a string that its text is not held to."""
+    for leaf in branches(root, schema):
+        part = string_part(leaf)
+        if part is not None:
+            yield from raw_limits(part, around)
+
+
 def value_limits(
     root: Any, schema: Any, types: Types | None, around: Around
 ) -> Iterator[Limitation]:
     """What a schema asks of a value and its text is not held to; `types` as in `text_value`."""
+    yield from string_limits(root, schema, around)
     leaves = branches(root, schema)
-    strings = [inner for leaf in leaves if (inner := string_part(leaf)) is not None]
     others = [inner for leaf in leaves if (inner := other_part(leaf)) is not None]
-    for part in strings:
-        yield from raw_limits(part, around)
     if others:
         yield from guard_limits(detached(root, any_of(others)), around.ends)
     if types is not None and _bounded(leaves, types):
+        strings = [inner for leaf in leaves if (inner := string_part(leaf)) is not None]
         for word in {word for part in strings for word in ("pattern", "format") if word in part}:
             yield Limitation(f".{word}", "beside other types that have bounds it is not held")
 
