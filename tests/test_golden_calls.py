@@ -293,7 +293,13 @@ REASONS = listed(REFUSED)
 WRITTEN = [name for name in GOLDEN if name not in REASONS]
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+SHARED_OUT = [
+    pytest.param(name, marks=[pytest.mark.heavy] if number % 3 else [])
+    for number, name in enumerate(GOLDEN)
+]
+
+
+@pytest.mark.parametrize("name", SHARED_OUT)
 def test_golden_call(name: str) -> None:
     compare(GOLDEN[name], REASONS.get(name), strict=True)
 
