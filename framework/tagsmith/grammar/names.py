@@ -6,12 +6,24 @@ from dataclasses import dataclass
 
 from tagsmith.engine.json_runs import BLANK
 from tagsmith.engine.names import MAX_NAME
+from tagsmith.errors import RequestError
 from tagsmith.grammar.schemas.limits import Limitation
+from tagsmith.request import CallableTool
+from tagsmith.spec.models import FamilySpec
 
 
 def unwritten_name(name: str, place: str = "") -> Limitation:
     """A parameter that a layout cannot write, because of its name."""
     return Limitation(f"{place}.properties", f"this layout cannot write the name {name!r}")
+
+
+def unwritten_tool(spec: FamilySpec, tool: CallableTool, allowed: str) -> RequestError:
+    """The error of a tool that a family's calls cannot name."""
+    return RequestError(
+        "tools",
+        f"family {spec.id} cannot write the name {tool.name!r} in its calls; give the tool"
+        f" another, {allowed}",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 
 from tagsmith.grammar.formats import literal, shortest
 
@@ -25,15 +26,17 @@ def none_of(chars: Iterable[str], *, also: str = "") -> str:
     return f"[^{_listed(chars)}{also}]"
 
 
-def not_beginning_with(words: Collection[str], *, beside: str = "", also: str = "") -> str:
-    """The shortest beginnings of text that begins with none of these words, none of them empty.
+@lru_cache(maxsize=256)
+def not_beginning_with(words: tuple[str, ...], *, beside: str = "", also: str = "") -> str:
+    """The shortest beginnings of text that begins with none of these words, none of them empty;
+    kept, because a family's words are the same for every request.
 
     The last character of each begins none of the words either, so that what comes next may be
     looked at on its own; it is none of `beside`. The first one is not in the class `also`.
 
-    >>> bool(re.fullmatch(not_beginning_with(["<a>", "{"]), "<b"))
+    >>> bool(re.fullmatch(not_beginning_with(("<a>", "{")), "<b"))
     True
-    >>> any(re.fullmatch(not_beginning_with(["<a>", "{"]), text) for text in ["{", "<a", "<<"])
+    >>> any(re.fullmatch(not_beginning_with(("<a>", "{")), text) for text in ["{", "<a", "<<"])
     False
     """
     firsts = {word[0] for word in words}.union(beside)

@@ -11,7 +11,7 @@ from typing import Any
 from tagsmith.grammar.build import list_limitations, write_tag
 from tagsmith.grammar.check import byte_vocabulary, compile_structural_tag
 from tagsmith.grammar.token_markers import with_token_markers
-from tagsmith.request import Request
+from tagsmith.request import Request, Unenforceable
 from tagsmith.spec.models import FamilySpec
 
 KEPT_TAGS = 128
@@ -69,7 +69,9 @@ def shared_structural_tag(
     tag = write_tag(spec, request)
     if tokens is not None:
         tag["format"] = with_token_markers(spec, request, tag["format"], tokens)
-    return StructuralTag.freeze(tag, list_limitations(spec, request))
+    # Where they are an error, there are none in a tag that was written.
+    is_reported = request.unenforceable is Unenforceable.REPORT
+    return StructuralTag.freeze(tag, list_limitations(spec, request) if is_reported else ())
 
 
 @lru_cache(maxsize=KEPT_TAGS)

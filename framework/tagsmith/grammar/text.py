@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tagsmith.engine.tables import Role, marker_meanings
 from tagsmith.engine.text import WHITESPACE
 from tagsmith.grammar.calls.forms import NO_CALLS, CallForms
 from tagsmith.grammar.formats import (
@@ -21,6 +20,7 @@ from tagsmith.grammar.formats import (
     star,
     tag,
 )
+from tagsmith.grammar.markers import all_markers, text_markers
 from tagsmith.grammar.regexes import not_beginning_with
 from tagsmith.grammar.turns import header_starts, variants
 from tagsmith.request import ReasoningMode, Request
@@ -53,7 +53,7 @@ def answer_text(spec: FamilySpec, request: Request, calls: CallForms = NO_CALLS)
 
 def thoughts(spec: FamilySpec, end: str) -> Format:
     """Reasoning, up to the marker that ends it."""
-    return _cited(spec, [text for text in _markers(spec) if text not in end])
+    return _cited(spec, [text for text in text_markers(spec) if text not in end])
 
 
 def wrapped(spec: FamilySpec, pair: MarkerPair, content: Format) -> list[Format]:
@@ -64,7 +64,7 @@ def wrapped(spec: FamilySpec, pair: MarkerPair, content: Format) -> list[Format]
 
 def forbidden_in_documents(spec: FamilySpec) -> list[str]:
     """What no string of a JSON document may hold: in content a marker is a marker."""
-    return [*dict.fromkeys([*_markers(spec), *marker_meanings(spec)]), *_citation_markup(spec)]
+    return [*dict.fromkeys([*text_markers(spec), *all_markers(spec)]), *_citation_markup(spec)]
 
 
 def _listed(form: Format | None) -> list[Format]:
@@ -81,7 +81,7 @@ def _stretch(spec: FamilySpec, calls: Sequence[Format] = ()) -> Format:
     wrappers = {pair.end for pair in pairs}
     if not header_starts(spec):
         wrappers |= {pair.start for pair in pairs}
-    return _cited(spec, [text for text in _markers(spec) if text not in wrappers], calls)
+    return _cited(spec, [text for text in text_markers(spec) if text not in wrappers], calls)
 
 
 def _messages(spec: FamilySpec, request: Request) -> list[Format]:
@@ -98,7 +98,7 @@ def _messages(spec: FamilySpec, request: Request) -> list[Format]:
 
 def _lead(spec: FamilySpec, request: Request) -> Format | None:
     """Text up to the first marker, where its beginning alone might make it a call or a header."""
-    markers = _markers(spec)
+    markers = text_markers(spec)
     stretch = _stretch(spec)
     if header_starts(spec):
         # What goes on from the turn start that ends the prompt.
@@ -106,7 +106,7 @@ def _lead(spec: FamilySpec, request: Request) -> Format | None:
         tails = [
             text[len(start) :] for text in markers for start in starts if text.startswith(start)
         ]
-        begin = not_beginning_with([*filter(None, tails), *markers])
+        begin = not_beginning_with((*filter(None, tails), *markers))
         return optional(sequence(regex(begin), stretch))
     if spec.tool_calls is None or spec.tool_calls.unmarked is not Unmarked.AT_START:
         return None
@@ -128,7 +128,9 @@ def _cited(spec: FamilySpec, excludes: list[str], calls: Sequence[Format] = ()) 
     if spec.citations is not None:
         markup = spec.citations.markup
         before, after = markup.close_parts
-        span = sequence(any_text([*_markers(spec), markup.open, before]), before, regex(_POSITIONS))
+        span = sequence(
+            any_text([*text_markers(spec), markup.open, before]), before, regex(_POSITIONS)
+        )
         tags.append(tag(markup.open, span, after))
         triggers.append(markup.open)
         strays.append(before)
@@ -139,28 +141,21 @@ def _no_call_begins(spec: FamilySpec, request: Request) -> str:
     """How text begins that is no call, though calls may stand there without a marker."""
     assert spec.tool_calls is not None, "a family has calls where they may stand unmarked"
     # Behind a token that is not shown, the content still begins.
-    markers = [*_markers(spec), *spec.tokens.hidden]
+    markers = [*text_markers(spec), *spec.tokens.hidden]
     if spec.tool_calls.layout is CallLayout.JSON:
-        begin = not_beginning_with(["{", "[", _FENCE, *markers], beside=WHITESPACE)
+        begin = not_beginning_with(("{", "[", _FENCE, *markers), beside=WHITESPACE)
         # Code in a fence is text, unless it may be a call.
         return f"(?:{_FENCE}[a-zA-Z0-9_+#.\\-]*{_BLANK}*)?{begin}"
     # A word is no call unless a parenthesis follows it, and what is no keyword follows that.
-    other = not_beginning_with(["[", *markers], beside=WHITESPACE, also=_WORDS)
-    apart = not_beginning_with(["(", *markers], beside=WHITESPACE)
-    joined = not_beginning_with(["(", *markers], beside=WHITESPACE + ".-:/", also=_WORDS)
+    other = not_beginning_with(("[", *markers), beside=WHITESPACE, also=_WORDS)
+    apart = not_beginning_with(("(", *markers), beside=WHITESPACE)
+    joined = not_beginning_with(("(", *markers), beside=WHITESPACE + ".-:/", also=_WORDS)
     names = [tool.name for tool in request.tools]
-    unknown = not_beginning_with(["[", *names, *markers], beside=WHITESPACE + "(")
-    value = not_beginning_with([")", "(", *markers], beside=WHITESPACE + "=.-", also=_WORDS)
-    inside = not_beginning_with(["=", "(", *markers], beside=WHITESPACE + ".-", also=_WORDS)
+    unknown = not_beginning_with(("[", *names, *markers), beside=WHITESPACE + "(")
+    value = not_beginning_with((")", "(", *markers), beside=WHITESPACE + "=.-", also=_WORDS)
+    inside = not_beginning_with(("=", "(", *markers), beside=WHITESPACE + ".-", also=_WORDS)
     bracket = rf"{unknown}[{_WORDS}]*{_BLANK}*\({_BLANK}*(?:{value}|[{_WORDS}]+{_BLANK}*{inside})"
     return f"(?:{other}|{_WORD}(?:{_BLANK}+{apart}|{joined})|{bracket})"
-
-
-def _markers(spec: FamilySpec) -> list[str]:
-    """Every literal that means something in text, without those that another one is part of."""
-    meanings = marker_meanings(spec)
-    literals = [text for text, meaning in meanings.items() if meaning.role is not Role.HIDDEN]
-    return [*literals, *(start for start in header_starts(spec) if start not in literals)]
 
 
 def _citation_markup(spec: FamilySpec) -> list[str]:

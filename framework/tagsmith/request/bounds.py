@@ -9,13 +9,14 @@ from typing import Any
 
 from tagsmith.request.vocabulary import HOLDS_TYPE
 
-_COUNTS = (
+COUNTED = (
     ("minLength", "maxLength", "string"),
     ("minItems", "maxItems", "array"),
     ("minProperties", "maxProperties", "object"),
 )
+"""Keywords that count something, and of which type."""
 _RANGE = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf")
-_BOUNDS = {*_RANGE, *(key for low, high, _ in _COUNTS for key in (low, high)), "enum", "const"}
+_BOUNDS = {*_RANGE, *(key for low, high, _ in COUNTED for key in (low, high)), "enum", "const"}
 
 
 def contradictions(schema: dict[str, Any]) -> Iterable[str]:
@@ -30,7 +31,7 @@ def contradictions(schema: dict[str, Any]) -> Iterable[str]:
 
 
 def _contradictions(schema: dict[str, Any]) -> Iterator[str]:
-    for low, high, kind in _COUNTS:
+    for low, high, kind in COUNTED:
         both = low in schema and high in schema
         if both and schema[low] > schema[high] and _allows(schema, kind):
             yield f"{low} {schema[low]} is above {high} {schema[high]}"

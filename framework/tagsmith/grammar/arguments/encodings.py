@@ -15,11 +15,15 @@ from tagsmith.grammar.schemas.guarded import guard_limits, guarded_json
 from tagsmith.grammar.schemas.limits import Limitation
 from tagsmith.grammar.schemas.ready import NO_PARAMETERS, ready_parameters
 from tagsmith.request import CallableTool, JsonSchema
+from tagsmith.request.schemas import KEPT_SCHEMAS
 from tagsmith.request.vocabulary import dotted, walk
 from tagsmith.spec.models import FamilySpec, ToolCalls
 
 BARE_KEYS_QUOTE = '<|"|>'
 """The only quote that the grammar engine knows for strings beside bare keys."""
+_NOT_IN_BARE_KEYS = ":,{}[]<>\"'\n"
+_WORDS = {"True", "False", "None"}
+"""What is a value's word as a key, too."""
 
 
 def arguments_writer(spec: FamilySpec, calls: ToolCalls) -> ArgumentsWriter:
@@ -47,7 +51,7 @@ def _json(tool: CallableTool) -> WrittenArguments:
     return _json_of(tool.parameters, tool.strict)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=KEPT_SCHEMAS)
 def _json_of(schema: JsonSchema | None, strict: bool) -> WrittenArguments:
     value, limits = _schema_of(schema, strict)
     return WrittenArguments.of([guarded_json(value)], limits)
@@ -74,7 +78,7 @@ def _bare_keys_writer(spec: FamilySpec, calls: ToolCalls) -> ArgumentsWriter:
     return lambda tool: _bare_keys(ends, tool.parameters, tool.strict)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=KEPT_SCHEMAS)
 def _bare_keys(ends: tuple[str, ...], schema: JsonSchema | None, strict: bool) -> WrittenArguments:
     value, limits = _schema_of(schema, strict)
     unwritten = [*_bare_key_limits(value), *guard_limits(value, ends)] if strict else []
@@ -91,21 +95,12 @@ def _bare_key_limits(schema: Any) -> Iterator[Limitation]:
             is_sign = name != name.strip() or any(char in name for char in _NOT_IN_BARE_KEYS)
             if is_sign or name in _WORDS:
                 yield unwritten_name(name, dotted(path))
-        for keyword in {"patternProperties", "propertyNames"} & inner.keys():
+        for keyword in sorted({"patternProperties", "propertyNames"} & inner.keys()):
             yield Limitation(f"{dotted(path)}.{keyword}", "in this layout it is not held")
 
 
-_WORDS = {"True", "False", "None"}
-"""What is a value's word as a key, too."""
-
-
-def _tagged_writer(spec: FamilySpec, calls: ToolCalls) -> ArgumentsWriter:
-    return tagged_writer(spec)
-
-
-_NOT_IN_BARE_KEYS = ":,{}[]<>\"'\n"
 _ENCODINGS: dict[str, Callable[[FamilySpec, ToolCalls], ArgumentsWriter]] = {
     "json": json_writer,
-    "tagged": _tagged_writer,
+    "tagged": tagged_writer,
     "bare-keys": _bare_keys_writer,
 }

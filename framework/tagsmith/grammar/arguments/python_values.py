@@ -22,6 +22,7 @@ from tagsmith.grammar.formats import (
 )
 from tagsmith.grammar.regexes import other_than
 from tagsmith.grammar.schemas.branches import (
+    OF_STRINGS,
     Schema,
     Shape,
     branches,
@@ -39,7 +40,6 @@ _QUOTES = ('"', "'")
 _ESCAPE = r"\\(?:[\"'\\nrtbf]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})"
 _STRINGS = [regex(rf"{q}(?:[^{q}\\\x00-\x1f]|{_ESCAPE})*{q}") for q in _QUOTES]
 _OF_JSON_LISTS = {"prefixItems", "unevaluatedItems"}
-_OF_STRINGS = {"minLength", "maxLength", "pattern", "format"}
 _NOT_IN_KEYS = frozenset("\"'\\\t\n\r")
 _ANYTHING = r"""
 root ::= "True" | "False" | "None" | string | number | list | dict
@@ -143,7 +143,7 @@ class PythonValues:
         elif kind == "array":
             yield self._array(leaf, within)
         elif kind == "string":
-            yield from _STRINGS if _OF_STRINGS.isdisjoint(leaf) else _quoted(leaf)
+            yield from _STRINGS if OF_STRINGS.isdisjoint(leaf) else _quoted(leaf)
         else:
             yield json_schema(_as(leaf, kind))
 

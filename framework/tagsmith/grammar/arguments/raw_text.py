@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tagsmith.engine.json_runs import BLANK
 from tagsmith.grammar.formats import Format, any_text, optional, regex, sequence
 from tagsmith.grammar.regexes import lengths, none_of, not_beginning_with, within
 from tagsmith.grammar.schemas.limits import Limitation
@@ -26,6 +27,10 @@ class Around:
     def firsts(self) -> frozenset[str]:
         """The characters that the ends begin with."""
         return frozenset(text[0] for text in self.ends)
+
+    def ends_in(self, text: str) -> bool:
+        """Whether a text holds what may end the value."""
+        return any(end in text for end in self.ends)
 
     def exactly(self, *text: str | Format) -> Format:
         """The value is this text, and nothing of it is taken for the newlines around it."""
@@ -68,19 +73,18 @@ def raw_limits(schema: dict[str, Any], around: Around) -> Iterator[Limitation]:
     elif pattern is None and kind in NOT_IN_TEXT:
         yield Limitation(".format", f"{kind!r} is not held in text; allowed: {', '.join(FORMATS)}")
     for text in schema.get("enum", ()):
-        if any(end in text for end in around.ends):
+        if around.ends_in(text):
             yield Limitation(".enum", f"{text!r} holds what may end the value in this layout")
 
 
 def one_of(values: list[str], around: Around) -> list[Format]:
     """Each of these texts, but for those that hold what may end them."""
-    clean = [text for text in values if not any(end in text for end in around.ends)]
-    return [around.exactly(text) for text in clean]
+    return [around.exactly(text) for text in values if not around.ends_in(text)]
 
 
 def text_beginning_with_none_of(words: set[str], schema: dict[str, Any], around: Around) -> Format:
     """Text that begins with none of these words, nor with a blank; of a schema's lengths."""
-    firsts = around.firsts | set(" \t\n\r")
+    firsts = around.firsts | set(BLANK)
     if schema:
         first = none_of(firsts.union(word[0] for word in words))
         least, most = schema.get("minLength", 0), schema.get("maxLength")
@@ -89,7 +93,7 @@ def text_beginning_with_none_of(words: set[str], schema: dict[str, Any], around:
         )
         begun = regex(first + rest)
         return around.exactly(begun if least else optional(begun))
-    first = not_beginning_with(words, beside="".join(firsts))
+    first = not_beginning_with(tuple(sorted(words)), beside="".join(sorted(firsts)))
     return around.exactly(optional(sequence(regex(first), any_text(around.ends))))
 
 

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any
 
 from tagsmith.engine.parameter_types import ToolParameters
-from tagsmith.engine.tables import marker_meanings
 from tagsmith.engine.tagged_layout import compile_tagged
 from tagsmith.engine.templates import Hole, template_steps, words_after
 from tagsmith.engine.text import WHITESPACE
@@ -35,6 +34,7 @@ from tagsmith.grammar.formats import (
     sequence,
     star,
 )
+from tagsmith.grammar.markers import KEPT_FAMILIES, all_markers
 from tagsmith.grammar.names import NameForm, unwritten_name
 from tagsmith.grammar.regexes import other_than
 from tagsmith.grammar.schemas.branches import (
@@ -52,7 +52,8 @@ from tagsmith.grammar.schemas.guarded import guard_limits
 from tagsmith.grammar.schemas.limits import Limitation
 from tagsmith.grammar.schemas.ready import NO_PARAMETERS, ready_parameters
 from tagsmith.request import JsonSchema
-from tagsmith.spec.models import FamilySpec, WireTypes
+from tagsmith.request.schemas import KEPT_SCHEMAS
+from tagsmith.spec.models import FamilySpec, ToolCalls, WireTypes
 
 _ANOTHER = "\0"
 """The name of a parameter that no schema lists."""
@@ -83,19 +84,19 @@ class TaggedForm:
         return Around(self.ends, *newlines_beside_value(steps))
 
 
-def tagged_writer(spec: FamilySpec) -> ArgumentsWriter:
+def tagged_writer(spec: FamilySpec, calls: ToolCalls) -> ArgumentsWriter:
     """The writer of one family."""
-    form = _form_of(spec)
+    form = _form_of(spec, calls)
     return lambda tool: _written(form, tool.parameters, strict=tool.strict)
 
 
-def _form_of(spec: FamilySpec) -> TaggedForm:
-    assert spec.tool_calls is not None, "a family with an encoding has calls"
-    written = spec.tool_calls.arguments
+@lru_cache(maxsize=KEPT_FAMILIES)
+def _form_of(spec: FamilySpec, calls: ToolCalls) -> TaggedForm:
+    written = calls.arguments
     layout = compile_tagged(spec, frozenset())
     forms = written.parameter or ()
     ends = tuple(sorted(layout.ends | layout.value_closers))
-    stops = words_after(forms, Hole.KEY) | layout.ends | marker_meanings(spec).keys()
+    stops = words_after(forms, Hole.KEY) | layout.ends | set(all_markers(spec))
     return TaggedForm(
         parameter=tuple(template_steps(forms[0])),
         item=tuple(template_steps(written.item[0])) if written.item else (),
@@ -105,7 +106,7 @@ def _form_of(spec: FamilySpec) -> TaggedForm:
     )
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=KEPT_SCHEMAS)
 def _written(form: TaggedForm, schema: JsonSchema | None, *, strict: bool) -> WrittenArguments:
     ready = None if schema is None else ready_parameters(schema)
     root = dict(NO_PARAMETERS) if ready is None else ready.unfold()

@@ -15,7 +15,14 @@ from tagsmith.grammar.arguments.raw_text import (
     text_beginning_with_none_of,
 )
 from tagsmith.grammar.formats import Format, any_text, blanks, const, either, sequence
-from tagsmith.grammar.schemas.branches import Schema, branches, detached, listed, types_of
+from tagsmith.grammar.schemas.branches import (
+    OF_STRINGS,
+    Schema,
+    branches,
+    detached,
+    listed,
+    types_of,
+)
 from tagsmith.grammar.schemas.guarded import guard_limits, guarded_json
 from tagsmith.grammar.schemas.limits import Limitation
 
@@ -32,7 +39,6 @@ _PYTHON_WORDS: dict[JsonType, tuple[str, ...]] = {
     JsonType.NULL: ("None",),
 }
 _SAYS_NOTHING: dict[str, Any] = {"additionalProperties": True, "items": True}
-_OF_STRINGS = {"minLength", "maxLength", "pattern", "format"}
 _OF_OTHERS = {"properties", "additionalProperties", "required", "items", "prefixItems", "minimum"}
 
 
@@ -44,12 +50,12 @@ def text_value(root: Any, schema: Any, types: Types | None, around: Around) -> F
     if JsonType.STRING not in types:
         spelled = [const(word) for leaf in leaves for word in _python_words(leaf)]
         return either([json_value(detached(root, schema), around), *map(around.exactly, spelled)])
-    strings = [inner for leaf in leaves if (inner := string_part(leaf)) is not None]
+    strings = strings_in(leaves)
     if types == TEXT:
         return either(list(_strings(strings, types, set(), around)) or [any_text(around.ends)])
     words = {word for kind in _bounded(leaves, types) for word in _BEGINNINGS[kind]}
     written = list(_strings(strings, types, words, around))
-    rest = [inner for leaf in leaves if (inner := other_part(leaf)) is not None]
+    rest = others_in(leaves)
     if rest and not (any(map(_is_free, strings)) and not words):
         written.append(json_value(detached(root, any_of(rest)), around))
     return either(written)
@@ -57,10 +63,8 @@ def text_value(root: Any, schema: Any, types: Types | None, around: Around) -> F
 
 def string_limits(root: Any, schema: Any, around: Around) -> Iterator[Limitation]:
     """What a schema asks of a string that its text is not held to."""
-    for leaf in branches(root, schema):
-        part = string_part(leaf)
-        if part is not None:
-            yield from raw_limits(part, around)
+    for part in strings_in(branches(root, schema)):
+        yield from raw_limits(part, around)
 
 
 def value_limits(
@@ -69,12 +73,12 @@ def value_limits(
     """What a schema asks of a value and its text is not held to; `types` as in `text_value`."""
     yield from string_limits(root, schema, around)
     leaves = branches(root, schema)
-    others = [inner for leaf in leaves if (inner := other_part(leaf)) is not None]
+    others = others_in(leaves)
     if others:
         yield from guard_limits(detached(root, any_of(others)), around.ends)
     if types is not None and _bounded(leaves, types):
-        strings = [inner for leaf in leaves if (inner := string_part(leaf)) is not None]
-        for word in {word for part in strings for word in ("pattern", "format") if word in part}:
+        said = {word for part in strings_in(leaves) for word in part}
+        for word in sorted(said & {"pattern", "format"}):
             yield Limitation(f".{word}", "beside other types that have bounds it is not held")
 
 
@@ -85,13 +89,22 @@ def _bounded(leaves: list[Schema], types: Types) -> set[JsonType]:
 
 def strings_of(root: Any, schema: Any, around: Around) -> list[Format]:
     """Each way a schema admits a string, as text that is known to be one."""
-    parts = [inner for leaf in branches(root, schema) if (inner := string_part(leaf)) is not None]
-    return list(_strings(parts, TEXT, set(), around))
+    return list(_strings(strings_in(branches(root, schema)), TEXT, set(), around))
 
 
 def json_value(schema: Any, around: Around) -> Format:
     """A value as JSON, with blanks around it."""
     return sequence(blanks(), guarded_json(schema, around.ends), blanks())
+
+
+def strings_in(leaves: list[Schema]) -> list[Schema]:
+    """What these branches say of strings."""
+    return [part for leaf in leaves if (part := string_part(leaf)) is not None]
+
+
+def others_in(leaves: list[Schema]) -> list[Schema]:
+    """What these branches say of anything but strings."""
+    return [part for leaf in leaves if (part := other_part(leaf)) is not None]
 
 
 def string_part(leaf: Schema) -> Schema | None:
@@ -108,7 +121,7 @@ def string_part(leaf: Schema) -> Schema | None:
         return {"enum": texts} if texts else None
     kinds = types_of(leaf)
     if "string" in kinds or (not kinds and _OF_OTHERS.isdisjoint(leaf)):
-        return {key: leaf[key] for key in leaf if key in _OF_STRINGS}
+        return {key: leaf[key] for key in leaf if key in OF_STRINGS}
     return None
 
 
@@ -130,7 +143,7 @@ def other_part(leaf: Schema) -> Schema | None:
     others = [kind for kind in kinds if kind != "string"]
     if not others:
         return None
-    return {key: leaf[key] for key in leaf if key not in _OF_STRINGS} | {"type": others}
+    return {key: leaf[key] for key in leaf if key not in OF_STRINGS} | {"type": others}
 
 
 def any_of(schemas: list[Schema]) -> Schema:
@@ -163,7 +176,7 @@ def _is_free(part: Schema) -> bool:
 
 def _is_plain(leaf: Schema, kind: JsonType) -> bool:
     """Whether a branch admits all values of a type."""
-    said = {key for key in leaf if key not in _OF_STRINGS and leaf[key] != _SAYS_NOTHING.get(key)}
+    said = {key for key in leaf if key not in OF_STRINGS and leaf[key] != _SAYS_NOTHING.get(key)}
     kinds = types_of(leaf)
     named = kind in kinds or (kind is JsonType.INTEGER and JsonType.NUMBER in kinds)
     return said <= {"type"} and (named or not kinds)

@@ -10,7 +10,12 @@ from tagsmith.grammar.arguments.encodings import arguments_writer, json_writer
 from tagsmith.grammar.arguments.written import ArgumentsWriter
 from tagsmith.grammar.calls.json_layout import json_region
 from tagsmith.grammar.calls.pythonic_layout import pythonic_region, pythonic_writer
-from tagsmith.grammar.calls.template_layout import header_calls, template_call, template_tag
+from tagsmith.grammar.calls.template_layout import (
+    begun_call,
+    header_call,
+    template_call,
+    template_tag,
+)
 from tagsmith.grammar.formats import Format, blanks, either, plus, sequence, star, tag
 from tagsmith.grammar.schemas.limits import Limitation
 from tagsmith.grammar.turns import is_padded, turn_start_again
@@ -83,9 +88,10 @@ def call_forms(spec: FamilySpec, request: Request) -> CallForms:
         inner, end = region(spec, calls, request), markers.end
         marked = sequence(markers.start, inner) if end is None else tag(markers.start, inner, end)
     elif start is not None:
-        marked, at_start = header_calls(spec, calls, request, start)
-        # Behind reasoning, the turn start has to be written again.
-        begun = at_start if request.reasoning is ReasoningMode.DISABLED else None
+        marked = header_call(spec, calls, request, start)
+        if request.reasoning is ReasoningMode.DISABLED:
+            # Behind reasoning, the turn start would have to be written again.
+            begun = begun_call(spec, calls, request, start)
     elif calls.layout is CallLayout.TEMPLATE:
         marked = template_tag(spec, calls, request)
     is_bare = calls.unmarked is Unmarked.AT_START

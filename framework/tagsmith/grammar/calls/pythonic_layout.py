@@ -6,15 +6,15 @@ import string
 from functools import lru_cache
 
 from tagsmith.engine.pythonic_runs import CALL_NAME, WORD_ENDS
-from tagsmith.errors import RequestError
 from tagsmith.grammar.arguments.python_values import PythonValues, joined, value_limits
 from tagsmith.grammar.arguments.written import ArgumentsWriter, WrittenArguments
 from tagsmith.grammar.formats import Format, blanks, either, regex, separated, sequence
-from tagsmith.grammar.names import unwritten_name
+from tagsmith.grammar.names import unwritten_name, unwritten_tool
 from tagsmith.grammar.regexes import other_than
 from tagsmith.grammar.schemas.branches import Shape, shape_limits, shapes
 from tagsmith.grammar.schemas.ready import NO_PARAMETERS, ready_parameters
 from tagsmith.request import CallableTool, JsonSchema, Request
+from tagsmith.request.schemas import KEPT_SCHEMAS
 from tagsmith.spec.models import FamilySpec, ToolCalls
 
 _NOT_IN_KEYWORDS = frozenset(WORD_ENDS + string.punctuation.replace("_", ""))
@@ -28,11 +28,7 @@ def pythonic_region(spec: FamilySpec, calls: ToolCalls, request: Request) -> For
     """
     for tool in request.tools:
         if not CALL_NAME.fullmatch(tool.name):
-            raise RequestError(
-                "tools",
-                f"family {spec.id} cannot write the name {tool.name!r} in its calls; give the tool"
-                " another, of letters, digits and '_', '.', '-', ':', '/'",
-            )
+            raise unwritten_tool(spec, tool, "of letters, digits and '_', '.', '-', ':', '/'")
     each = [sequence(f"{tool.name}(", *_written_for(tool).pieces) for tool in request.tools]
     call = sequence(blanks(), either(each))
     listed = separated(call, ",", end=")", at_most_one=not request.parallel_tool_calls)
@@ -48,7 +44,7 @@ def _written_for(tool: CallableTool) -> WrittenArguments:
     return _written(tool.parameters, tool.strict)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=KEPT_SCHEMAS)
 def _written(schema: JsonSchema | None, strict: bool) -> WrittenArguments:
     if not strict:
         return WrittenArguments.of([_keywords({}, Shape((), others=True))])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 
-from tagsmith.engine.tables import marker_meanings
 from tagsmith.engine.templates import (
     SOFT_NEWLINE,
     Hole,
@@ -12,11 +12,11 @@ from tagsmith.engine.templates import (
     template_steps,
     words_after,
 )
-from tagsmith.errors import RequestError
 from tagsmith.grammar.arguments.encodings import arguments_writer
 from tagsmith.grammar.filling import Steps, fill
 from tagsmith.grammar.formats import Format, Piece, either, regex, sequence, tag
-from tagsmith.grammar.names import NameForm
+from tagsmith.grammar.markers import KEPT_FAMILIES, all_markers
+from tagsmith.grammar.names import NameForm, unwritten_tool
 from tagsmith.request import CallableTool, Request
 from tagsmith.spec.models import CallId, FamilySpec, ToolCalls
 
@@ -45,19 +45,24 @@ def template_tag(spec: FamilySpec, calls: ToolCalls, request: Request) -> Format
     return tag(begin, either(each), end)
 
 
-def header_calls(
-    spec: FamilySpec, calls: ToolCalls, request: Request, start: str
-) -> tuple[Format, Format]:
+def header_call(spec: FamilySpec, calls: ToolCalls, request: Request, start: str) -> Format:
     """One call where every message has a header: in the first form of all, and in the first of
-    those that begin with the turn start, which some families put the tool's name behind.
-
-    Returns the call as it may stand anywhere, and as it may where the prompt's turn start goes on.
-    """
+    those that begin with the turn start, which some families put the tool's name behind."""
     steps = _first_form(calls)
-    others = [_steps(form) for form in calls.call or () if form.startswith(start)]
-    heads = [steps, [start, *steps], *others[:1]]
-    at_start = [[str(form[0]).removeprefix(start), *form[1:]] for form in others[:1]]
-    return _headed(spec, calls, request, heads), _headed(spec, calls, request, at_start or [steps])
+    heads = [steps, [start, *steps], *_forms_behind(calls, start)]
+    return _headed(spec, calls, request, heads)
+
+
+def begun_call(spec: FamilySpec, calls: ToolCalls, request: Request, start: str) -> Format | None:
+    """The same where the prompt's turn start goes on; None where no form begins with it."""
+    behind = _forms_behind(calls, start)
+    rest = [[str(form[0]).removeprefix(start), *form[1:]] for form in behind]
+    return _headed(spec, calls, request, rest) if rest else None
+
+
+def _forms_behind(calls: ToolCalls, start: str) -> list[list[str | Hole]]:
+    """The first of the forms that begin with the turn start, if there is one."""
+    return [_steps(form) for form in calls.call or () if form.startswith(start)][:1]
 
 
 def _headed(
@@ -92,11 +97,7 @@ def _calls(spec: FamilySpec, calls: ToolCalls, request: Request, steps: Steps) -
     names = _name_form(spec, calls)
     for tool in request.tools:
         if not names.holds(tool.name):
-            raise RequestError(
-                "tools",
-                f"family {spec.id} cannot write the name {tool.name!r} in its calls; give the tool"
-                " another, of one line, without any of its markup",
-            )
+            raise unwritten_tool(spec, tool, "of one line, without any of its markup")
     return [
         fill(steps, _named(calls, tool) | {Hole.ARGUMENTS: sequence(*write(tool).pieces)})
         for tool in request.tools
@@ -115,12 +116,14 @@ def _id(form: CallId, tool: CallableTool) -> Piece:
     return sequence(before + tool.name + between, regex(_INDEX), after)
 
 
+@lru_cache(maxsize=KEPT_FAMILIES)
 def _name_form(spec: FamilySpec, calls: ToolCalls) -> NameForm:
     forms = calls.call or ()
     hole = Hole.ID if calls.id.format is not None else Hole.NAME
     parts = [step for form in calls.arguments.parameter or () for step in split_template(form)]
     words = {step for step in parts if not isinstance(step, Hole) and any(map(str.isalnum, step))}
-    stops = words_after(forms, hole) | words | marker_meanings(spec).keys()
-    if any((hole, Hole.ARGUMENTS) in pairwise(split_template(form)) for form in forms):
-        stops |= {"{"} if parts == [] else set()
+    stops = words_after(forms, hole) | words | set(all_markers(spec))
+    if not parts and any((hole, Hole.ARGUMENTS) in pairwise(split_template(f)) for f in forms):
+        # The arguments may follow at once, and are an object.
+        stops |= {"{"}
     return NameForm(tuple(sorted(stops)))

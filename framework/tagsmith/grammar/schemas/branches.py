@@ -13,6 +13,8 @@ from tagsmith.request.vocabulary import resolve, walk
 
 Schema = dict[str, Any]
 
+OF_STRINGS = {"minLength", "maxLength", "pattern", "format"}
+"""Keywords that say something of strings alone."""
 _ANYTHING: Schema = {}
 _COUNTED = ("minProperties", "maxProperties", "patternProperties", "propertyNames")
 
@@ -84,15 +86,15 @@ def shapes(root: Any, schema: Any) -> list[Shape]:
     return [shape for branch in branches(root, schema) for shape in _shapes_of(branch)]
 
 
-def shape_limits(schema: Any, place: str = "") -> Iterator[Limitation]:
+def shape_limits(schema: Any) -> Iterator[Limitation]:
     """What is said of an object that parameters written one by one do not hold."""
     if not isinstance(schema, dict):
         return
-    for word in {"const", "enum"} & schema.keys():
-        yield Limitation(f"{place}.{word}", "parameters are written one by one, not as a whole")
+    for word in sorted({"const", "enum"} & schema.keys()):
+        yield Limitation(f".{word}", "parameters are written one by one, not as a whole")
     for word in _COUNTED:
         if word in schema and not _held_anyway(schema, word):
-            yield Limitation(f"{place}.{word}", "parameters are written one by one, uncounted")
+            yield Limitation(f".{word}", "parameters are written one by one, uncounted")
 
 
 def detached(root: Any, schema: Any) -> Any:

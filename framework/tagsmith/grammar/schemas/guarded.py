@@ -8,14 +8,13 @@ from typing import Any
 
 from tagsmith.grammar.formats import Format, json_schema
 from tagsmith.grammar.regexes import lengths, none_of, within
-from tagsmith.grammar.schemas.limits import Limitation
+from tagsmith.grammar.schemas.limits import LENGTHS, Limitation
 from tagsmith.grammar.schemas.string_formats import FORMATS
 from tagsmith.request.vocabulary import dotted, walk
 
 MOST_COUNTED = 1024
 """Up to which length a string is counted by a pattern; more of it takes long to compile."""
 
-_LENGTHS = {"minLength", "maxLength"}
 _QUOTED = frozenset('"\\')
 _NO_TEXT = "\0\0"
 """What no string of JSON can hold."""
@@ -34,9 +33,8 @@ def guarded_json(
     >>> guarded_json({"type": "string", "maxLength": 9}, ["<a>"])["json_schema"]["pattern"][-8:]
     '1f]{0,9}'
     """
-    inside = _inside(excludes)
     spelled = repr(schema)
-    inside = [text for text in inside if text not in spelled]
+    inside = [text for text in _inside(excludes) if text not in spelled]
     syntax = _QUOTED if style is None else frozenset()
     if not _guard(schema, {text[0] for text in inside}, syntax):
         inside = []
@@ -56,7 +54,7 @@ def guard_limits(schema: Any, excludes: Collection[str]) -> Iterator[Limitation]
     for path, inner in walk(schema):
         if not isinstance(inner, dict):
             continue
-        if max(inner.get(word, 0) for word in _LENGTHS) > MOST_COUNTED:
+        if max(inner.get(word, 0) for word in LENGTHS) > MOST_COUNTED:
             reason = f"in this layout a length up to {MOST_COUNTED} is held"
             yield Limitation(dotted(path), reason)
         for pattern in [inner.get("pattern", ""), *inner.get("patternProperties", ())]:
@@ -81,7 +79,7 @@ def _guard(schema: Any, firsts: set[str], syntax: frozenset[str]) -> bool:
         elif "patternProperties" in inner:
             patterns = inner["patternProperties"]
             inner["patternProperties"] = {_clean(key, firsts): patterns[key] for key in patterns}
-        elif not _LENGTHS.isdisjoint(inner):
+        elif not LENGTHS.isdisjoint(inner):
             counted = _is_countable(inner)
             is_clean = is_clean and counted
             if counted:
@@ -101,7 +99,7 @@ def _clean(pattern: str, firsts: set[str]) -> str:
 
 def _is_countable(schema: dict[str, Any]) -> bool:
     """Whether a pattern can say the lengths of a schema."""
-    longest = max(schema.get(word, 0) for word in _LENGTHS)
+    longest = max(schema.get(word, 0) for word in LENGTHS)
     return schema.get("type") == "string" and "format" not in schema and longest <= MOST_COUNTED
 
 

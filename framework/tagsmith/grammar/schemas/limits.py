@@ -28,7 +28,8 @@ _IGNORED = {
 }
 _MOST_MULTIPLE = 1024
 _MOST_VALUES = 10_000
-_LENGTHS = {"minLength", "maxLength"}
+LENGTHS = {"minLength", "maxLength"}
+"""Keywords that count the characters of a string."""
 _TYPED = {
     "minLength": "string",
     "maxLength": "string",
@@ -48,7 +49,8 @@ _TYPED = {
 _NAMES_A_TYPE = {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "properties", "items"}
 _NO_GRAMMAR = {"idn-email", "idn-hostname", "iri", "iri-reference", "regex"}
 """Formats of JSON Schema that the engine reads past, as it does all that it does not know."""
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+"""Keywords that bound a number."""
 _GREATEST_BOUND = 2**63 - 1
 _COMBINING = ("$ref", "anyOf", "oneOf", "allOf", "const", "enum")
 _NO_CONSTRAINT = ANNOTATIONS | {"$defs", "definitions", "$anchor", "discriminator", "format"}
@@ -140,7 +142,7 @@ def _object_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _number_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if reason := _multiple_limit(schema):
         yield "multipleOf", reason
-    for keyword in _BOUNDS:
+    for keyword in BOUNDS:
         bound = schema.get(keyword, 0)
         if abs(bound) > _GREATEST_BOUND or "e" in repr(bound):
             yield keyword, f"{bound} has more digits than the grammar counts with"
@@ -180,7 +182,7 @@ def _string_limits(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield "pattern", f"{pattern!r} has no grammar: {problem}"
     if schema.get("format") in _NO_GRAMMAR and "pattern" not in schema:
         yield "format", f"{schema['format']!r} has no grammar"
-    if not _LENGTHS.isdisjoint(schema) and not {"pattern", "format"}.isdisjoint(schema):
+    if not LENGTHS.isdisjoint(schema) and not {"pattern", "format"}.isdisjoint(schema):
         yield "maxLength", "a length beside a pattern or a format is not held"
 
 

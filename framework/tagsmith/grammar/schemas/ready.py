@@ -11,21 +11,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tagsmith.grammar.schemas.limits import Limitation, find_limits
+from tagsmith.grammar.schemas.limits import BOUNDS, Limitation, find_limits
 from tagsmith.grammar.schemas.patterns import pattern_problem, whole_value
-from tagsmith.request.bounds import whole_bounds
+from tagsmith.request.bounds import COUNTED, whole_bounds
 from tagsmith.request.schemas import KEPT_SCHEMAS, JsonSchema
 from tagsmith.request.vocabulary import ANNOTATIONS, COUNTS, HOLDS_TYPE, TYPES, walk
 
 _OPEN_OBJECT = {"properties", "additionalProperties", "patternProperties", "unevaluatedProperties"}
 _OPEN_ARRAY = {"items", "prefixItems", "unevaluatedItems"}
 _SHAPES = {"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"}
-_BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
-_COUNT_OF = {
-    **dict.fromkeys(("minLength", "maxLength"), "string"),
-    **dict.fromkeys(("minItems", "maxItems"), "array"),
-    **dict.fromkeys(("minProperties", "maxProperties"), "object"),
-}
+_COUNT_OF = {word: kind for low, high, kind in COUNTED for word in (low, high)}
 """Of which type each of these counts something."""
 _MOST = 2**31 - 1
 """What no output has more of, and the engine counts up to."""
@@ -67,17 +62,17 @@ def ready_parameters(schema: JsonSchema) -> ReadySchema:
         root = dict(NO_PARAMETERS)
     elif isinstance(root.get("type"), list) or _SHAPES.isdisjoint(root):
         root["type"] = "object"
-    _keep_objects(root, root)
+    _keep_objects(root)
     return _ready(root)
 
 
-def _keep_objects(root: Any, schema: Any) -> bool:
+def _keep_objects(schema: Any) -> bool:
     """Leave out of a schema's branches what is no object; False where nothing is left."""
     if not isinstance(schema, dict):
         return bool(schema)
     for word in {"anyOf", "oneOf"} & schema.keys():
         branches = [{"type": "object"} if branch is True else branch for branch in schema[word]]
-        schema[word] = [branch for branch in branches if _keep_objects(root, branch)]
+        schema[word] = [branch for branch in branches if _keep_objects(branch)]
         return bool(schema[word])
     if "$ref" in schema or "allOf" in schema:
         return True
@@ -108,7 +103,7 @@ def _rewrite(schema: dict[str, Any]) -> None:
     if isinstance(schema.get("type"), list) and not COUNTS.isdisjoint(schema):
         _rewrite_types(schema)
         return
-    if not _BOUNDS.isdisjoint(schema):
+    if not schema.keys().isdisjoint(BOUNDS):
         _rewrite_range(schema)
     if not _VALUES.isdisjoint(schema):
         _rewrite_values(schema)
@@ -149,11 +144,11 @@ def _rewrite_object(schema: dict[str, Any]) -> None:
 
 def _rewrite_range(schema: dict[str, Any]) -> None:
     kinds = schema["type"] if isinstance(schema.get("type"), list) else [schema.get("type")]
-    fractions = any(isinstance(schema.get(key), float) for key in _BOUNDS)
+    fractions = any(isinstance(schema.get(key), float) for key in BOUNDS)
     if fractions and "integer" in kinds and "number" not in kinds:
         # xgrammar takes none but whole numbers.
         bounds = dict(zip(("minimum", "maximum"), whole_bounds(schema), strict=True))
-        for key in _BOUNDS & schema.keys():
+        for key in schema.keys() & BOUNDS:
             del schema[key]
         schema.update({key: bound for key, bound in bounds.items() if bound is not None})
 
