@@ -230,7 +230,7 @@ def _assert_linear(family: tagsmith.Family, worst: str, size: int) -> None:
 def test_work_is_linear_in_the_text(name: str) -> None:
     family = tagsmith.get_family(name)
     texts = _worst(family)
-    for number, worst in enumerate(random.Random(name).sample(texts, 9)):
+    for number, worst in enumerate(random.Random(name).sample(texts, 3)):
         _assert_linear(family, worst, (1, 4, 10**9)[number % 3])
 
 

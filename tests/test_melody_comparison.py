@@ -40,6 +40,7 @@ def test_the_documentation_shows_every_row() -> None:
     assert list(documented("docs/melody.md")) == [row.name for row in load_script().ROWS]
 
 
+@pytest.mark.heavy
 def test_tagsmith_is_right_on_every_row_but_where_a_preset_drops_text() -> None:
     script = load_script()
     for row in script.ROWS:

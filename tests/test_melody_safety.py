@@ -41,6 +41,7 @@ def results() -> dict[str, dict[str, Any]]:
     return {result["name"]: result for result in found}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", KILLERS)
 def test_a_killer_gives_the_right_message(results: dict[str, dict[str, Any]], name: str) -> None:
     killer, result = KILLERS[name], results[name]
@@ -50,6 +51,7 @@ def test_a_killer_gives_the_right_message(results: dict[str, dict[str, Any]], na
     assert result["codes"] == sorted(killer.codes)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", KILLERS)
 def test_a_killer_takes_time_in_proportion(results: dict[str, dict[str, Any]], name: str) -> None:
     result = results[name]
