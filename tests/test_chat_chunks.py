@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tagsmith.chat_chunks import ChatChunks, Chunk, ReasoningField
+from tagsmith.errors import RequestError
 from tagsmith.events import (
     Citation,
     ContentDelta,
@@ -21,7 +19,9 @@ from tagsmith.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from tagsmith.message import MessageBuilder
+from tagsmith.wire.chat_chunks import ChatChunks, Chunk, usage_chunk
+from tagsmith.wire.options import ReasoningField, Usage
+from wire_doubles import assert_own_parts, chat_of_chunks
 
 CALL: list[Event] = [
     ToolCallStart(0, "call_1", "f"),
@@ -29,13 +29,15 @@ CALL: list[Event] = [
     ToolCallDelta(0, " 1}"),
     ToolCallEnd(0, complete=True),
 ]
-UNSHOWN: list[Event] = [
-    Citation(0, 1, "a", Target.CONTENT, ((0, 0),)),
-    Diagnostic(DiagnosticCode.STRAY_MARKER, "a marker", 0),
-]
+DIAGNOSTIC = Diagnostic(DiagnosticCode.STRAY_MARKER, "a marker", 0)
+SOURCE = {"type": "document", "id": "d", "document": {"id": "d", "title": None}}
 
 
-def chunks_of(events: list[Event], reason: str = "stop", **options: Any) -> list[Chunk]:
+def cited(start: int, end: int, text: str, target: Target = Target.CONTENT) -> Citation:
+    return Citation(start, end, text, target, ((0, 0),), (SOURCE,))
+
+
+def chunks_of(events: list[Event], reason: str | None = "stop", **options: Any) -> list[Chunk]:
     chunks = ChatChunks(id="chatcmpl-1", model="m", created=7, **options)
     return [*(c for event in events for c in chunks.feed([event])), *chunks.finish(reason)]
 
@@ -45,7 +47,7 @@ def deltas_of(events: list[Event], reason: str = "stop", **options: Any) -> list
 
 
 def test_every_chunk_is_one_of_its_answer() -> None:
-    events = [ReasoningDelta("hm"), ContentDelta("Hi"), *CALL]
+    events = [ReasoningDelta("hm"), ContentDelta("Hi"), *CALL, cited(0, 2, "Hi")]
     for chunk in chunks_of(events, index=2):
         [choice] = chunk.pop("choices")
         assert chunk == {
@@ -65,14 +67,15 @@ def test_the_first_chunk_has_the_role_and_no_other_has() -> None:
         {},
     ]
     assert deltas_of([]) == [{"role": "assistant"}]
-    assert deltas_of([*UNSHOWN, ReasoningDelta("a")])[0]["role"] == "assistant"
+    assert deltas_of([DIAGNOSTIC, ReasoningDelta("a")])[0]["role"] == "assistant"
 
 
 def test_reasoning_has_the_name_that_the_client_looks_for() -> None:
     [first, _] = deltas_of([ReasoningDelta("hm")])
     assert first == {"role": "assistant", "reasoning_content": "hm"}
-    [first, _] = deltas_of([ReasoningDelta("hm")], reasoning_field=ReasoningField.REASONING)
-    assert first == {"role": "assistant", "reasoning": "hm"}
+    for field in (ReasoningField.REASONING, "reasoning"):
+        [first, _] = deltas_of([ReasoningDelta("hm")], reasoning_field=field)
+        assert first == {"role": "assistant", "reasoning": "hm"}
 
 
 def test_a_call_is_named_once_and_before_its_arguments() -> None:
@@ -100,76 +103,127 @@ SECOND: list[Event] = [ToolCallStart(1, "1", "g"), ToolCallEnd(1, complete=True)
     ("events", "reason", "told"),
     [
         ([], "stop", "stop"),
+        ([], None, "stop"),
+        ([], "eos_token", "stop"),
         ([ContentDelta("a")], "length", "length"),
         (CALL, "stop", "tool_calls"),
+        (CALL, "eos_token", "tool_calls"),
         ([*CALL, *SECOND], "stop", "tool_calls"),
         (CALL, "length", "length"),
         (CALL, "content_filter", "content_filter"),
         (CUT, "stop", "length"),
+        (CUT, "tool_calls", "length"),
         ([*CUT, *SECOND], "stop", "length"),
         (CALL[:-1], "stop", "length"),
     ],
 )
-def test_finish_reason(events: list[Event], reason: str, told: str) -> None:
+def test_finish_reason(events: list[Event], reason: str | None, told: str) -> None:
     *others, last = [chunk["choices"][0] for chunk in chunks_of(events, reason)]
     assert last["finish_reason"] == told
     assert {choice["finish_reason"] for choice in others} <= {None}
 
 
-def test_no_two_chunks_share_what_can_be_changed() -> None:
-    seen: set[int] = set()
-    chunks = chunks_of([*CALL, ContentDelta("a"), ReasoningDelta("b")])
-
-    def parts(value: Any) -> None:
-        if isinstance(value, dict | list):
-            assert id(value) not in seen
-            seen.add(id(value))
-            for inner in value.values() if isinstance(value, dict) else value:
-                parts(inner)
-
-    for chunk in chunks:
-        parts(chunk)
-
-
-def joined(chunks: list[Chunk]) -> dict[str, Any]:
-    """The message that a client puts together."""
-    message: dict[str, Any] = {"content": None}
-    calls: list[dict[str, Any]] = []
-    for chunk in chunks:
-        for key, value in chunk["choices"][0]["delta"].items():
-            if key == "tool_calls":
-                [part] = value
-                if part["index"] == len(calls):
-                    calls.append({key: part[key] for key in ("id", "type", "function")})
-                else:
-                    arguments = part["function"]["arguments"]
-                    calls[part["index"]]["function"]["arguments"] += arguments
-            else:
-                message[key] = (message.get(key) or "") + value
-    return message | ({"tool_calls": calls} if calls else {})
+CITED: list[Event] = [
+    ReasoningDelta("so"),
+    cited(0, 2, "so", Target.REASONING),
+    ContentDelta("a "),
+    ContentDelta("b"),
+    cited(2, 3, "b"),
+    cited(0, 3, "a b"),
+]
+FIRST, SECOND_CITED, THIRD = (
+    {
+        "index": index,
+        "start": start,
+        "end": end,
+        "text": text,
+        "sources": [{"type": "document", "id": "d", "document": {"id": "d", "title": None}}],
+        "type": kind,
+    }
+    for index, start, end, text, kind in (
+        (0, 0, 2, "so", "THINKING_CONTENT"),
+        (1, 2, 3, "b", "TEXT_CONTENT"),
+        (2, 0, 3, "a b", "TEXT_CONTENT"),
+    )
+)
 
 
-texts = st.text(min_size=1, max_size=3)
-spoken = st.builds(ContentDelta, texts) | st.builds(ReasoningDelta, texts)
-called = st.tuples(st.lists(texts, max_size=3), st.booleans())
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        (
+            "fast",
+            [
+                {"role": "assistant", "reasoning_content": "so"},
+                {"citations": [FIRST]},
+                {"content": "a "},
+                {"content": "b"},
+                {"citations": [SECOND_CITED]},
+                {"citations": [THIRD]},
+                {},
+            ],
+        ),
+        (
+            "accurate",
+            [
+                {"role": "assistant", "reasoning_content": "so"},
+                {"content": "a "},
+                {"content": "b"},
+                {"citations": [FIRST, SECOND_CITED, THIRD]},
+                {},
+            ],
+        ),
+        (
+            "off",
+            [
+                {"role": "assistant", "reasoning_content": "so"},
+                {"content": "a "},
+                {"content": "b"},
+                {},
+            ],
+        ),
+    ],
+)
+def test_citations_come_in_the_order_that_was_asked_for(order: str, told: list[Any]) -> None:
+    assert deltas_of(CITED, citations=order) == told
 
 
-@given(st.lists(spoken | called, max_size=8))
-def test_joined_chunks_are_the_message(steps: list[Any]) -> None:
-    events: list[Event] = []
-    count = 0
-    for step in steps:
-        if isinstance(step, tuple):
-            fragments, complete = step
-            events.append(ToolCallStart(count, str(count), "f"))
-            events += [ToolCallDelta(count, fragment) for fragment in fragments]
-            events.append(ToolCallEnd(count, complete))
-            count += 1
-        else:
-            events.append(step)
-    builder = MessageBuilder()
-    builder.add(events)
-    message = builder.message("stop")
-    chunks = chunks_of(events)
-    assert joined(chunks) == message.to_openai()
-    assert chunks[-1]["choices"][0]["finish_reason"] == message.finish_reason
+def test_offsets_count_what_the_client_counts() -> None:
+    events: list[Event] = [ContentDelta("😀 "), ContentDelta("né"), cited(2, 4, "né")]
+    for units, places in {"code-points": (2, 4), "utf-16": (3, 5), "utf-8": (5, 8)}.items():
+        [found] = chat_of_chunks(chunks_of(events, units=units))["citations"]
+        assert (found["start"], found["end"], found["text"]) == (*places, "né")
+
+
+@pytest.mark.parametrize("order", ["fast", "accurate"])
+def test_no_two_chunks_share_what_can_be_changed(order: str) -> None:
+    sources = [SOURCE, SOURCE["document"]]
+    events = [*CALL, ContentDelta("a"), ReasoningDelta("b"), *CITED]
+    chunks = chunks_of(events, citations=order)
+    assert_own_parts([*chunks, *sources[:1]])
+
+
+def test_usage_has_a_chunk_of_its_own() -> None:
+    chunk = usage_chunk(id="chatcmpl-1", model="m", created=7, usage=Usage(5, 2, cached_tokens=4))
+    assert chunk == {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 7,
+        "model": "m",
+        "choices": [],
+        "usage": {
+            "prompt_tokens": 5,
+            "completion_tokens": 2,
+            "total_tokens": 7,
+            "prompt_tokens_details": {"cached_tokens": 4},
+        },
+    }
+
+
+@pytest.mark.parametrize("option", ["reasoning_field", "citations", "units"])
+def test_an_unknown_option_says_what_is_allowed(option: str) -> None:
+    with pytest.raises(
+        RequestError, match=f"{option}: unknown value 'no'; allowed: .+, .+"
+    ) as told:
+        ChatChunks(id="1", model="m", created=0, **{option: "no"})
+    assert told.value.field == option

@@ -6,7 +6,6 @@
 'Paris.'
 """
 
-from tagsmith.chat_chunks import ChatChunks, ReasoningField
 from tagsmith.errors import (
     AmbiguousFamilyError,
     FamilyFileError,
@@ -36,6 +35,16 @@ from tagsmith.hookspecs import hookimpl
 from tagsmith.message import Message, ToolCall
 from tagsmith.parser import Parser
 from tagsmith.registry import Registry, get_family, load_registry
+from tagsmith.wire import (
+    ChatChunks,
+    CitationOrder,
+    CohereEvents,
+    OffsetUnit,
+    ReasoningField,
+    ResponseEvents,
+    ThoughtForm,
+    Usage,
+)
 
 __version__ = "0.1.0"
 
@@ -43,6 +52,8 @@ __all__ = [
     "AmbiguousFamilyError",
     "ChatChunks",
     "Citation",
+    "CitationOrder",
+    "CohereEvents",
     "ContentDelta",
     "Diagnostic",
     "DiagnosticCode",
@@ -53,19 +64,23 @@ __all__ = [
     "Location",
     "Message",
     "MissingDependencyError",
+    "OffsetUnit",
     "Parser",
     "ReasoningDelta",
     "ReasoningField",
     "Registry",
     "RequestError",
+    "ResponseEvents",
     "Serving",
     "TagsmithError",
     "Target",
+    "ThoughtForm",
     "ToolCall",
     "ToolCallDelta",
     "ToolCallEnd",
     "ToolCallStart",
     "UnknownFamilyError",
+    "Usage",
     "event_to_dict",
     "get_family",
     "hookimpl",

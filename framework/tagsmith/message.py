@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tagsmith.events import (
     Citation,
@@ -16,6 +16,12 @@ from tagsmith.events import (
     ToolCallEnd,
     ToolCallStart,
 )
+
+if TYPE_CHECKING:
+    from tagsmith.wire.options import OffsetUnit, ReasoningField, ThoughtForm
+
+
+_Reason = TypeVar("_Reason", str, str | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +61,35 @@ class Message:
         """
         return asdict(self)
 
-    def to_openai(self) -> dict[str, Any]:
-        """The message in the Chat Completions shape.
+    def to_openai(
+        self,
+        *,
+        reasoning_field: ReasoningField | str = "reasoning_content",
+        units: OffsetUnit | str = "code-points",
+    ) -> dict[str, Any]:
+        """The message in the Chat Completions shape; see `tagsmith.wire.chat_message`.
 
         >>> Message(content="Hi", finish_reason="stop").to_openai()
         {'role': 'assistant', 'content': 'Hi'}
         """
-        from tagsmith.wire import to_openai
+        from tagsmith.wire.chat import chat_message
 
-        return to_openai(self)
+        return chat_message(self, reasoning_field=reasoning_field, units=units)
 
-    def to_cohere(self) -> dict[str, Any]:
-        """The message in the Cohere v2 shape.
+    def to_cohere(
+        self,
+        *,
+        thoughts: ThoughtForm | str = "thinking",
+        units: OffsetUnit | str = "code-points",
+    ) -> dict[str, Any]:
+        """The message in the Cohere v2 shape; see `tagsmith.wire.cohere_message`.
 
         >>> Message(content="Hi", finish_reason="stop").to_cohere()
         {'role': 'assistant', 'content': [{'type': 'text', 'text': 'Hi'}]}
         """
-        from tagsmith.wire import to_cohere
+        from tagsmith.wire.cohere import cohere_message
 
-        return to_cohere(self)
+        return cohere_message(self, thoughts=thoughts, units=units)
 
 
 @dataclass(slots=True)
@@ -126,18 +142,27 @@ class MessageBuilder:
     def message(self, finish_reason: str | None = None, stop: str | None = None) -> Message:
         """The message so far."""
         calls = tuple(call.frozen() for call in self._calls)
+        whole = sum(call.complete for call in calls)
         return Message(
             reasoning="".join(self._reasoning) or None,
             content="".join(self._content) or None,
             tool_calls=calls,
             citations=tuple(self._citations),
             diagnostics=tuple(self._diagnostics),
-            finish_reason=_finish_reason(finish_reason, calls),
+            finish_reason=told_finish_reason(finish_reason, begun=len(calls), whole=whole),
             stop=stop,
         )
 
 
-def _finish_reason(reason: str | None, calls: tuple[ToolCall, ...]) -> str | None:
-    if reason != "stop" or not calls:
-        return reason
-    return "tool_calls" if all(call.complete for call in calls) else "length"
+def told_finish_reason(reason: _Reason, *, begun: int, whole: int) -> _Reason | str:
+    """The reason as clients expect it, where so many calls were begun and so many are whole.
+
+    A turn that stopped after complete calls ended for them; one that stopped in a call was cut
+    off, whatever the server says. Every other reason stays.
+
+    >>> told_finish_reason("stop", begun=2, whole=2), told_finish_reason("stop", begun=2, whole=1)
+    ('tool_calls', 'length')
+    """
+    if begun and reason in ("stop", "tool_calls"):
+        return "tool_calls" if begun == whole else "length"
+    return reason

@@ -30,8 +30,8 @@ from tagsmith.bench.measure import (
 )
 from tagsmith.bench.tags import TagFigures, measure_tags, vllm_converter
 from tagsmith.bench.workload import TOOLS, Workload, parts_of, write
-from tagsmith.chat_chunks import ChatChunks
 from tagsmith.family import Family
+from tagsmith.wire.chat_chunks import ChatChunks
 
 REASONING_TOKENS = 1500
 CONTENT_TOKENS = 300

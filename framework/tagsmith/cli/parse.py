@@ -10,6 +10,7 @@ import click
 
 from tagsmith.cli.common import (
     echo_json,
+    fail,
     families_option,
     family_option,
     format_option,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tagsmith.events import Event
     from tagsmith.message import Message
 
+UNITS = ("code-points", "utf-16", "utf-8")
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter", "error")
 
 
@@ -49,6 +51,12 @@ FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter", "error")
     type=click.Choice(("native", "melody")),
     help="What reads the output; the family's own choice by default.",
 )
+@click.option(
+    "--units",
+    type=click.Choice(UNITS),
+    help="What the offsets of citations count, in the formats openai and cohere.  "
+    "[default: code-points]",
+)
 def command(
     output: str,
     family: str,
@@ -58,6 +66,7 @@ def command(
     stream: int | None,
     finish_reason: str,
     engine: str | None,
+    units: str | None,
     **request: Any,
 ) -> None:
     """Print the reasoning, content, tool calls and citations in a model's output.
@@ -69,6 +78,8 @@ def command(
     Example:
       tagsmith parse --family Cohere2ForCausalLM --stream 4 output.txt
     """
+    if units is not None and output_format not in ("openai", "cohere"):
+        fail("--units: the format counts code points; give --format openai or --format cohere")
     found = pick_family(family, families, model)
     parser = found.parser(engine=engine, **read_request_options(found, **request))
     text = read_text(output)
@@ -80,9 +91,11 @@ def command(
         lines = ([""] if stream else []) + list(_lines(message))
         click.echo("\n".join(lines), color=True)  # Else terminal codes of the model are dropped.
     elif stream:
-        click.echo(json.dumps(_shape(message, output_format), ensure_ascii=False))
+        click.echo(
+            json.dumps(_shape(message, output_format, units or UNITS[0]), ensure_ascii=False)
+        )
     else:
-        echo_json(_shape(message, output_format))
+        echo_json(_shape(message, output_format, units or UNITS[0]))
 
 
 def _pieces(text: str, size: int | None) -> Iterator[str]:
@@ -110,9 +123,11 @@ def _shown(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _shape(message: Message, output_format: str) -> dict[str, Any]:
-    shapes = {"openai": message.to_openai, "cohere": message.to_cohere, "json": message.to_dict}
-    return shapes[output_format]()
+def _shape(message: Message, output_format: str, units: str) -> dict[str, Any]:
+    if output_format == "json":
+        return message.to_dict()
+    shape = message.to_openai if output_format == "openai" else message.to_cohere
+    return shape(units=units)
 
 
 def _lines(message: Message) -> Iterator[str]:
