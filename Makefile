@@ -1,6 +1,7 @@
 # make demo        parse a real output, streaming        make test    every check but the slow ones
 # make test-heavy  packaging, and what takes long        make lint    style, types, family files
-# make test-nightly  many samples of each tag            make clean   remove what these made
+# make test-nightly  many samples of each tag            make test-browser  pages, in Chromium
+# make clean       remove what these made
 
 PYTHON ?= python3
 DEMO := .venv
@@ -12,7 +13,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 unexport TAGSMITH_FAMILIES PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-heavy test-nightly lint clean
+.PHONY: help demo test test-heavy test-nightly test-browser lint clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -30,6 +31,9 @@ test-heavy: $(DEV)/.installed
 SAMPLES ?= 200
 test-nightly: $(DEV)/.installed
 	NIGHTLY_SAMPLES=$(SAMPLES) $(BIN)/python -m pytest -m nightly --numprocesses auto
+
+test-browser: $(DEV)/.installed
+	$(BIN)/python -m pytest -m browser
 
 lint: $(DEV)/.installed
 	$(BIN)/ruff check --quiet

@@ -79,7 +79,8 @@ def test_wheel_and_sdist_hold_what_they_should(
         for path in (ROOT / "families").rglob("*.yaml")
     }
     assert families <= in_wheel
-    assert "tagsmith/py.typed" in in_wheel
+    page = {f"tagsmith/report/page.{kind}" for kind in ("css", "html", "js")}
+    assert {"tagsmith/py.typed", *page} <= in_wheel
     assert {name.split("/")[0] for name in in_wheel} == {
         "tagsmith",
         "tagsmith_families",
