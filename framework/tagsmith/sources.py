@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -48,6 +49,60 @@ class SourceMap:
         if named.get("id") is None and position in self.fallback_ids:
             named["id"] = self.fallback_ids[position]
         return named
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFinder:
+    """Finds where a source stands that an answer's citation shows: the way back from `resolve`.
+
+    Source: the citations of Cohere's API reference, whose sources have a `type`, an `id`, and what
+    they hold under `document` or `tool_output`, none of which need be there.
+
+    >>> sources = build_source_map(KeyMap(), documents=["x", {"id": "a", "data": {"text": "y"}}])
+    >>> finder = build_source_finder(sources)
+    >>> finder.find({"type": "document", "id": "a"}), finder.find({"document": {"text": "x"}})
+    ((0, 1), (0, 0))
+    """
+
+    places: Mapping[tuple[str | None, str | None, str | None], Position]
+    """By type, id and what is held; None for what is not told."""
+
+    def find(self, source: Mapping[str, Any]) -> Position | None:
+        """The position of a source; None where none is it, so that nothing points elsewhere.
+
+        It is told by its id: by what it holds as well where several have the same one, and by that
+        alone where it has none, or one that no source has.
+        """
+        kind, identifier, held = source.get("type"), source.get("id"), _held(source)
+        if not isinstance(kind, str | None) or not isinstance(identifier, str | None):
+            return None
+        keys = [(kind, identifier, held), (kind, identifier, None), (kind, None, held)]
+        told = (self.places.get(key) for key in keys if key[1:] != (None, None))
+        return next((place for place in told if place is not None), None)
+
+
+def build_source_finder(sources: SourceMap) -> SourceFinder:
+    """The way from sources to their positions in a map; of several alike, the first."""
+    places: dict[tuple[str | None, str | None, str | None], Position] = {}
+    own_ids = {place: entry.get("id") for place, entry in sources.entries.items()}
+    for ids in (own_ids, sources.fallback_ids):
+        for place, entry in sources.entries.items():
+            # A ready-made map need not say of what type a source is.
+            kind, held = entry.get("type"), _held(entry)
+            for told in (None, kind) if kind else (None, "document", "tool"):
+                identifier = ids.get(place)
+                if identifier:
+                    places.setdefault((told, identifier, held), place)
+                    places.setdefault((told, identifier, None), place)
+                if held is not None:
+                    places.setdefault((told, None, held), place)
+    return SourceFinder(places)
+
+
+def _held(source: Mapping[str, Any]) -> str | None:
+    """What a source holds, in one spelling; None where it does not say."""
+    held = source.get("document") or source.get("tool_output")
+    return json.dumps(held, sort_keys=True, default=repr) if held else None
 
 
 def build_source_map(
