@@ -10,7 +10,7 @@ BIN := $(DEV)/bin
 # Quiet but for errors: an index that a machine lists and does not hold is no news.
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 # A user's own settings must not reach the checks.
-unexport TAGSMITH_FAMILIES PYTHONPATH
+unexport TAGSMITH_FAMILIES TAGSMITH_PLUGINS TAGSMITH_DISABLE_PLUGINS PYTHONPATH
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-heavy test-nightly test-browser lint clean

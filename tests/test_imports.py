@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"xgrammar", "torch", "transformers", "vllm", "rich"}
+HEAVY = {
+    *("xgrammar", "torch", "transformers", "tokenizers", "vllm", "rich"),
+    *("starlette", "uvicorn", "httpx", "jinja2"),
+}
 SHOW_HEAVY = f"import sys; print(sorted({HEAVY!r} & set(sys.modules)))"
 RUN_COMMAND = """
 from tagsmith.cli import main

@@ -207,7 +207,7 @@ INVALID = {
     "policy": (
         f"{HEAD}whitespace: {{join: newlin}}\n", (3, 20), "TS104", ["did you mean 'newline'"],
     ),
-    "boolean policy": (f"{HEAD}engine: no\n", (3, 9), "TS104", ["false", "'native'"]),
+    "boolean policy": (f"{HEAD}initial_region: no\n", (3, 17), "TS104", ["false", "'content'"]),
     "id": ("tagsmith: 1\nid: Acme One\n", (2, 5), "TS105", ["'Acme One'", "^[a-z0-9]"]),
     "id as a path": ("tagsmith: 1\nid: acme.yml\n", (2, 5), "TS105", ["'acme.yml'", "path"]),
     "long id": (f"tagsmith: 1\nid: {'a' * 65}\n", (2, 5), "TS106", ["at most 64"]),
@@ -259,8 +259,8 @@ INVALID = {
     ),
     "regular expression": (
         f"{HEAD}tag_style: {{tool_calls: {{start: a, end: b}}}}\n"
-        "tool_calls: {layout: json, id: {pattern: '(['}}\n",
-        (4, 42), "TS308", ["tool_calls.id.pattern"],
+        "tool_calls: {layout: json, keys: {id: id}, id: {pattern: '(['}}\n",
+        (4, 58), "TS308", ["tool_calls.id.pattern"],
     ),
     "entry twice": (f"{HEAD}match: {{models: [a, a]}}\n", (3, 21), "TS309", ["match.models"]),
 }  # fmt: skip
@@ -337,7 +337,7 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["nothing-like-it", "two.yaml", "one"])
 def test_what_is_wrong_beside_extends_is_told_too(tmp_path: Path, target: str) -> None:
     text = (
-        f"tagsmith: 1\nid: one\nextends: {target}\ntitel: x\nengine: 3\n"
+        f"tagsmith: 1\nid: one\nextends: {target}\ntitel: x\nengine: other\n"
         "tool_calls: {layout: json}\ntag_style: {reasoning: {start: <r>}}\n"
     )
     found = told(load(tmp_path, one=text, two="- a\n"))

@@ -17,7 +17,7 @@ BUILT_IN = {
     for file in (ROOT / "families").rglob("*.yaml")
     if ".cases." not in file.name
 }
-PLUGGED_IN = {"acme-chat", "acme-mini"}
+PLUGGED_IN = {"acme-chat", "acme-mini", "acme-lines", "acme-pairs"}
 
 
 def test_every_package_is_listed() -> None:
@@ -49,7 +49,7 @@ def distributions(
     build = (builder / "python", "-m", "build", "--outdir", target)
     run(*build, repository, cwd=target)
     [wheel], [sdist] = target.glob("tagsmith-*.whl"), target.glob("tagsmith-*.tar.gz")
-    for example in ("plugin", "plugin-data-only"):
+    for example in ("plugin", "plugin-engine", "plugin-data-only"):
         run(*build, "--wheel", repository / "examples" / example, cwd=target)
     return wheel, sdist, sorted(target.glob("*acme*.whl"))
 
@@ -89,7 +89,7 @@ def test_wheel_and_sdist_hold_what_they_should(
     with tarfile.open(sdist) as archive:
         in_sdist = {name.partition("/")[2] for name in archive.getnames()}
     assert {"schemas/family.schema.json", "LICENSE", "CHANGELOG.md", "families/cohere"} <= in_sdist
-    assert len(plugins) == 2
+    assert len(plugins) == 3
 
 
 @pytest.mark.heavy
@@ -121,8 +121,9 @@ def test_the_plugins_own_tests_pass(
 ) -> None:
     wheel, _, plugins = distributions
     programs = new_environment(tmp_path / "venv", wheel, *plugins, "pytest")
-    said = run(programs / "python", "-m", "pytest", cwd=repository / "examples" / "plugin")
-    assert "3 passed" in said
+    for example, passed in (("plugin", "3 passed"), ("plugin-engine", "10 passed")):
+        said = run(programs / "python", "-m", "pytest", cwd=repository / "examples" / example)
+        assert passed in said
 
 
 @pytest.mark.heavy

@@ -135,7 +135,7 @@ def test_explain_tiles_the_output(output: str) -> None:
         (("parse", "-"), "--family"),
         (("parse", "--family", "Nope", "-"), "Nope"),
         (("parse", *FAMILY, "--format", "xml", "-"), "'text', 'json'"),
-        (("parse", *FAMILY, "--engine", "other", "-"), "'native', 'melody'"),
+        (("parse", *FAMILY, "--engine", "other", "-"), "use native or melody"),
         (("parse", *FAMILY, "--stream", "0", "-"), "--stream"),
         (("parse", *FAMILY, "--stream", "x", "-"), "--stream"),
         (("parse", *FAMILY, "--finish-reason", "tired", "-"), "'stop', 'length'"),

@@ -102,6 +102,28 @@ def test_a_message_shares_nothing_with_the_request() -> None:
     assert two.sources[0]["document"]["k"] == [1]
 
 
+def nested(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {"data": {"text": "x"}}
+    for _ in range(levels):
+        value = {"data": [value]}
+    return value
+
+
+@pytest.mark.parametrize("field", ["documents", "messages"])
+@pytest.mark.parametrize("levels", [40, 1_000, 50_000])
+def test_an_entry_that_is_nested_too_deeply(field: str, levels: int) -> None:
+    with pytest.raises(tagsmith.RequestError, match=rf"^{field}\[1\]: nested deeper than 64"):
+        FAMILY.parse(CITED, **{field: [{}, nested(levels)]})
+    FAMILY.parse(CITED, **{field: [nested(25)]})
+
+
+def test_a_document_that_holds_itself() -> None:
+    document: dict[str, Any] = {}
+    document["data"] = {"more": document}
+    with pytest.raises(tagsmith.RequestError, match=r"^documents\[0\]: nested"):
+        FAMILY.parse(CITED, documents=[document])
+
+
 @pytest.mark.parametrize("field", ["documents", "messages"])
 @pytest.mark.parametrize("value", ["text", {"a": 1}, 5])
 def test_a_request_that_is_no_list(field: str, value: Any) -> None:

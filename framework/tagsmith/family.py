@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tagsmith.engine.base import Context, Engine
+from tagsmith.engine.guarded import GuardedEngine
 from tagsmith.engine.layouts import ENCODINGS, Encodings
 from tagsmith.engine.melody import MelodyEngine
 from tagsmith.engine.native import NativeEngine
+from tagsmith.engine.plugin_engines import Engines
 from tagsmith.engine.program import NativeProgram, compile_native
 from tagsmith.engine.spans import Span, SpanMap
 from tagsmith.engine.tables import marker_meanings
@@ -61,7 +63,8 @@ class Family:
     """One model family, immutable and shared by all threads.
 
     Parameters: `spec` is the family file as read, `source` the path it came from, `encodings` the
-    argument encodings that it may name: Tagsmith's own, unless a registry adds those of plug-ins.
+    argument encodings that it may name: Tagsmith's own, unless a registry adds those of plug-ins,
+    as `engines` are theirs.
 
     >>> import tagsmith
     >>> family = tagsmith.get_family("cohere-command-a")
@@ -72,6 +75,7 @@ class Family:
     spec: FamilySpec
     source: str | None = None
     encodings: Encodings = field(default_factory=lambda: ENCODINGS, repr=False, hash=False)
+    engines: Engines = field(default_factory=dict, repr=False, hash=False)
     _native: NativeProgram = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -119,7 +123,8 @@ class Family:
         conversation so far, tell what citations point to; `source_map` is a ready-made map in
         their place. `prompt` is the prompt's text: what follows the last turn start says where the
         output begins. `stop` are the user's stop strings. `tokenizer` is needed for `token_ids`.
-        `engine` is `native` or `melody`, the family's own choice by default.
+        `engine` is `native`, `melody`, or one that a plug-in brings; the family's own choice by
+        default.
 
         Raises `RequestError` for a request that cannot be served.
         """
@@ -231,6 +236,85 @@ class Family:
             validate_structural_tag(tag, self.markers)
         return tag
 
+    def render(
+        self,
+        messages: Any,
+        *,
+        tools: Any = None,
+        documents: Any = None,
+        response_format: Any = None,
+        reasoning: str = "auto",
+        citations: str = "auto",
+        safety_mode: str | None = None,
+        chat_template: str | None = None,
+        template_fields: Mapping[str, Any] | None = None,
+        special_tokens: Mapping[str, str] | None = None,
+        markers: str = "escape",
+        units: str = "code-points",
+    ) -> str:
+        """The prompt for a conversation, ending where the model begins to write.
+
+        Parameters: `messages`, `tools`, `documents` and `response_format` in the Chat Completions
+        or the Cohere v2 shape. `reasoning` and `citations` are `auto`, `enabled` or `disabled`.
+        `safety_mode` is Cohere's. `chat_template` is the text of a Jinja template, used in place
+        of the family's own renderer; `template_fields` are further variables of the template, and
+        `special_tokens` those that hold tokens: `{"eos_token": "</s>"}`.
+        `markers` is `escape`, so that nobody can forge a turn, or `keep`. `units` says what the
+        offsets of earlier citations count: `code-points`, `utf-16` or `utf-8`.
+
+        Raises `RequestError` for a request that cannot be rendered, `MissingDependencyError` where
+        a chat template finds no jinja2.
+
+        >>> import tagsmith
+        >>> prompt = tagsmith.get_family("cohere-command-a").render(
+        ...     [{"role": "user", "content": "Hi <|USER_TOKEN|>"}]
+        ... )
+        >>> print(prompt.removesuffix("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>")[-53:])
+        <|USER_TOKEN|>Hi < |USER_TOKEN|><|END_OF_TURN_TOKEN|>
+        """
+        from tagsmith.render import render_prompt
+
+        return render_prompt(
+            self.spec,
+            messages,
+            tools=tools,
+            documents=documents,
+            response_format=response_format,
+            reasoning=reasoning,
+            citations=citations,
+            safety_mode=safety_mode,
+            chat_template=chat_template,
+            template_fields=template_fields,
+            special_tokens=special_tokens,
+            markers=markers,
+            units=units,
+        )
+
+    def render_turn(
+        self,
+        turn: Any,
+        *,
+        messages: Any = None,
+        documents: Any = None,
+        units: str = "code-points",
+    ) -> str:
+        """What the model would have written for this turn of an assistant: `parse` reads it back.
+
+        Parameters: `turn` is a message in the Chat Completions or the Cohere v2 shape, or a
+        `Message`. `messages`, the conversation before it, and `documents` are what it may cite.
+        `units` as in `render`.
+
+        Raises `RequestError` for a turn that is none, or that cannot be rendered.
+
+        >>> import tagsmith
+        >>> family = tagsmith.get_family("cohere-command-a")
+        >>> family.render_turn({"role": "assistant", "content": "Hi"})
+        '<|START_RESPONSE|>Hi<|END_RESPONSE|>'
+        """
+        from tagsmith.render import render_turn
+
+        return render_turn(self.spec, turn, messages=messages, documents=documents, units=units)
+
     def is_reasoning_end(self, token_ids: Sequence[int], tokenizer: Any) -> bool:
         """Whether these ids end past the reasoning of their last turn.
 
@@ -291,7 +375,12 @@ class Family:
             return NativeEngine(self._native, context, token_markers=token_markers)
         if chosen == EngineName.MELODY:
             return MelodyEngine(self._native, context, token_markers=token_markers)
-        raise RequestError("engine", f"unknown engine {name!r}; use native or melody")
+        make = self.engines.get(chosen) if isinstance(chosen, str) else None
+        if make is None:
+            *others, last = [*map(str, EngineName), *sorted(self.engines)]
+            use = f"use {', '.join(others)} or {last}"
+            raise RequestError("engine", f"unknown engine {shortened(repr(chosen))}; {use}")
+        return GuardedEngine(chosen, make, self._native, context, token_markers=token_markers)
 
 
 def _parameters(tool: Tool) -> Any:

@@ -11,6 +11,9 @@ A package that holds nothing but YAML needs no hook: it names itself in the grou
 
     [project.entry-points."tagsmith.families"]
     acme = "acme_families"
+
+Hooks are called once, without arguments, when plug-ins are loaded. A hook that raises, or returns
+what it should not, makes its plug-in fail as a whole; every other works.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ import pluggy
 
 if TYPE_CHECKING:
     from tagsmith.encodings import Encoding
+    from tagsmith.engines import EngineMaker
+    from tagsmith.lint.rules import Rule
 
 PROJECT = "tagsmith"
 
@@ -50,4 +55,29 @@ def tagsmith_encodings() -> Mapping[str, Encoding]:  # type: ignore[empty-body]
     @tagsmith.hookimpl
     def tagsmith_encodings():
         return {"acme-pairs": pairs_encoding}
+    """
+
+
+@hookspec
+def tagsmith_engines() -> Mapping[str, EngineMaker]:  # type: ignore[empty-body]
+    """The engines this plug-in brings, each by the name that family files give it.
+
+    `tagsmith.engines` says what an engine is, and shows a whole one.
+
+    @tagsmith.hookimpl
+    def tagsmith_engines():
+        return {"acme-lines": lines_engine}
+    """
+
+
+@hookspec
+def tagsmith_lint_rules() -> Iterable[Rule]:  # type: ignore[empty-body]
+    """The lint rules this plug-in brings, for every family that is linted where it is installed.
+
+    `tagsmith.lint.rules` says what a rule is. Its code is capitals and then digits, and does not
+    begin with TS.
+
+    @tagsmith.hookimpl
+    def tagsmith_lint_rules():
+        return [Rule("ACME001", "no-title", "A family without a title.", no_title)]
     """

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
-from importlib.resources.abc import Traversable
+from importlib.metadata import EntryPoint, distributions, entry_points
 from pathlib import Path
+from threading import Timer
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import pluggy
 
 from tagsmith import hookspecs
 from tagsmith.engine.arguments import Encoding
 from tagsmith.engine.layouts import ENCODINGS
+from tagsmith.engine.plugin_engines import EngineMaker, fault_text
 from tagsmith.loading.files import Source
-from tagsmith.wording import one_line
+from tagsmith.plugin_choice import plugin_choice
+from tagsmith.plugin_hooks import Brought, PluginError, Taken, read_hooks
+
+if TYPE_CHECKING:
+    from tagsmith.lint.rules import Rule
 
 DATA_GROUP = f"{hookspecs.PROJECT}.families"
-
-
-class PluginError(Exception):
-    """What a plug-in did wrong."""
+SLOW_SECONDS = 5.0
+"""How long a plug-in may take to load before somebody who waits is told which it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +42,44 @@ class Plugin:
     """The module, object or package that its entry point names."""
     distribution: str | None
     version: str | None
-    sources: tuple[Source, ...]
-    """The family files and directories it brings."""
-    encodings: Mapping[str, Encoding]
-    """The argument encodings it brings, by name."""
-    error: str | None
+    brought: Brought = field(default_factory=Brought)
+    """What it brings; nothing where it did not load."""
+    disabled: str | None = None
+    """Why it was not to be loaded; None when it was."""
+    error: str | None = None
     """Why it did not load; None when it did."""
-    seconds: float
+    seconds: float = 0.0
     """How long it took to load."""
 
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The family files and directories it brings."""
+        return self.brought.sources
 
-@dataclass(frozen=True, slots=True)
-class _Brought:
-    """What one plug-in brings."""
+    @property
+    def encodings(self) -> Mapping[str, Encoding]:
+        """The argument encodings it brings, by name."""
+        return self.brought.encodings
 
-    sources: tuple[Source, ...] = ()
-    encodings: Mapping[str, Encoding] = field(default_factory=dict)
+    @property
+    def engines(self) -> Mapping[str, EngineMaker]:
+        """The engines it brings, by name."""
+        return self.brought.engines
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The lint rules it brings."""
+        return self.brought.rules
 
 
-_Loader = Callable[[EntryPoint], _Brought]
+_Loader = Callable[[EntryPoint], Brought]
+Waiting = Callable[[str], None]
+"""Is told the name of a plug-in that takes longer than SLOW_SECONDS, from another thread."""
 
 
-def load_plugins() -> tuple[Plugin, ...]:
-    """Load every installed plug-in, Tagsmith's own first, then by name: the first keeps a name.
+def load_plugins(waiting: Waiting | None = None) -> tuple[Plugin, ...]:
+    """Load every installed plug-in that may be, Tagsmith's own first, then by name: the first keeps
+    a name. TAGSMITH_PLUGINS and TAGSMITH_DISABLE_PLUGINS say which may be.
 
     What fails is recorded in its `error`, and brings nothing.
 
@@ -70,17 +88,21 @@ def load_plugins() -> tuple[Plugin, ...]:
     """
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
-    taken = dict.fromkeys(ENCODINGS, hookspecs.PROJECT)
+    choice, taken = plugin_choice(), Taken()
 
-    def hooked(entry: EntryPoint) -> _Brought:
+    def hooked(entry: EntryPoint) -> Brought:
         return _from_hooks(manager, entry, taken)
 
     loaders: dict[str, _Loader] = {hookspecs.PROJECT: hooked, DATA_GROUP: _from_package}
-    entries = [entry for group in loaders for entry in entry_points(group=group)]
-    plugins: list[Plugin] = []
+    entries, plugins = _entries(loaders)
     for entry in sorted(entries, key=_order):
-        plugins.append(_load(entry, loaders[entry.group]))
-        taken.update(dict.fromkeys(plugins[-1].encodings, entry.name))
+        disabled = choice.refusal(entry.name, is_own=_is_own(entry))
+        if disabled:
+            plugins.append(_described(entry, disabled=disabled))
+            continue
+        with _watched(entry.name, waiting):
+            plugins.append(_load(entry, loaders[entry.group]))
+        taken.add(plugins[-1].brought, entry.name)
     return tuple(plugins)
 
 
@@ -90,25 +112,88 @@ def encodings_of(plugins: Iterable[Plugin]) -> dict[str, Encoding]:
     >>> sorted(encodings_of([]))
     ['bare-keys', 'json', 'tagged']
     """
-    brought = (plugin.encodings.items() for plugin in plugins)
-    return ENCODINGS | {name: encoding for items in brought for name, encoding in items}
+    return ENCODINGS | {
+        name: encoding for plugin in plugins for name, encoding in plugin.encodings.items()
+    }
+
+
+def engines_of(plugins: Iterable[Plugin]) -> dict[str, EngineMaker]:
+    """The engines that plug-ins bring, by name."""
+    return {name: engine for plugin in plugins for name, engine in plugin.engines.items()}
+
+
+def rules_of(plugins: Iterable[Plugin]) -> tuple[Rule, ...]:
+    """The lint rules that plug-ins bring."""
+    return tuple(rule for plugin in plugins for rule in plugin.rules)
+
+
+def _entries(groups: Iterable[str]) -> tuple[list[EntryPoint], list[Plugin]]:
+    """The entry points of these groups; and as a plug-in each package whose own cannot be read."""
+    try:
+        every = entry_points()
+        return [entry for group in groups for entry in every.select(group=group)], []
+    except Exception:
+        return _entries_one_by_one(frozenset(groups))
+
+
+def _entries_one_by_one(groups: frozenset[str]) -> tuple[list[EntryPoint], list[Plugin]]:
+    entries: dict[str, list[EntryPoint]] = {}
+    broken: list[Plugin] = []
+    for package in distributions():
+        if package.name in entries:
+            continue  # An earlier place on the path has it.
+        try:
+            entries[package.name] = [e for e in package.entry_points if e.group in groups]
+        except Exception as fault:
+            entries[package.name] = []
+            error = f"its entry points cannot be read ({fault_text(fault)})"
+            broken.append(Plugin(package.name, "", "", package.name, package.version, error=error))
+    return [entry for found in entries.values() for entry in found], broken
+
+
+def _is_own(entry: EntryPoint) -> bool:
+    return entry.dist is not None and entry.dist.name == hookspecs.PROJECT
 
 
 def _order(entry: EntryPoint) -> tuple[bool, str, str, str]:
-    own = entry.dist is not None and entry.dist.name == hookspecs.PROJECT
-    return not own, entry.name, entry.group, entry.value
+    return not _is_own(entry), entry.name, entry.group, entry.value
+
+
+@contextmanager
+def _watched(name: str, waiting: Waiting | None) -> Iterator[None]:
+    """Tell who waits that this takes long; a load that runs cannot be ended."""
+    if waiting is None:
+        yield
+        return
+    timer = Timer(SLOW_SECONDS, waiting, [name])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _load(entry: EntryPoint, load: _Loader) -> Plugin:
     started = perf_counter()
-    brought = _Brought()
-    error = None
+    brought, error = Brought(), None
     try:
         # What it prints is no part of any command's result.
         with redirect_stdout(sys.stderr):
             brought = load(entry)
     except BaseException as fault:  # SystemExit, KeyboardInterrupt and Rust panics included
-        error = one_line(f"{type(fault).__name__}: {fault}")
+        error = fault_text(fault)
+    return _described(entry, brought, error=error, seconds=perf_counter() - started)
+
+
+def _described(
+    entry: EntryPoint,
+    brought: Brought | None = None,
+    *,
+    disabled: str | None = None,
+    error: str | None = None,
+    seconds: float = 0.0,
+) -> Plugin:
     distribution = entry.dist
     return Plugin(
         name=entry.name,
@@ -116,65 +201,32 @@ def _load(entry: EntryPoint, load: _Loader) -> Plugin:
         value=entry.value,
         distribution=distribution.name if distribution else None,
         version=distribution.version if distribution else None,
-        sources=brought.sources,
-        encodings=brought.encodings,
+        brought=brought or Brought(),
+        disabled=disabled,
         error=error,
-        seconds=perf_counter() - started,
+        seconds=seconds,
     )
 
 
-def _from_hooks(
-    manager: pluggy.PluginManager, entry: EntryPoint, taken: Mapping[str, str]
-) -> _Brought:
-    """What a plug-in's hooks return. `taken` are the names of encodings, and who has each."""
+def _from_hooks(manager: pluggy.PluginManager, entry: EntryPoint, taken: Taken) -> Brought:
+    """What a plug-in's hooks return."""
     plugin = entry.load()
     others = [other for other in manager.get_plugins() if other is not plugin]
     if manager.register(plugin) is None:
         raise PluginError("its name is blocked")
 
-    def results(hook: str) -> Iterator[object]:
-        yield from manager.subset_hook_caller(hook, others)()
+    def call(hook: str) -> list[object]:
+        return list(manager.subset_hook_caller(hook, others)())
 
     try:
         manager.check_pending()
-        sources = [source for found in results("tagsmith_families") for source in _paths(found)]
-        encodings: dict[str, Encoding] = {}
-        for found in results("tagsmith_encodings"):
-            encodings |= _named_encodings(found, taken)
-        return _Brought(tuple(sources), encodings)
+        return read_hooks(call, taken)
     except BaseException:
         manager.unregister(plugin)
         raise
 
 
-def _paths(result: object) -> list[Source]:
-    wanted = "tagsmith_families must return a list of paths"
-    if isinstance(result, str | bytes) or not isinstance(result, Iterable):
-        raise PluginError(f"{wanted}, not {type(result).__name__}")
-    sources = list(result)
-    for source in sources:
-        if not isinstance(source, str | os.PathLike | Traversable):
-            raise PluginError(f"{wanted}; {source!r} is no path")
-    return sources
-
-
-def _named_encodings(result: object, taken: Mapping[str, str]) -> dict[str, Encoding]:
-    wanted = "tagsmith_encodings must return a mapping from names to encodings"
-    if not isinstance(result, Mapping):
-        raise PluginError(f"{wanted}, not {type(result).__name__}")
-    encodings = dict(result)
-    for name, encoding in encodings.items():
-        if not isinstance(name, str) or not name:
-            raise PluginError(f"{wanted}; {name!r} is no name")
-        if not callable(encoding):
-            raise PluginError(f"{wanted}; {encoding!r}, which it calls {name!r}, is no encoding")
-        if name in taken:
-            # Its families would be read with the encoding of another.
-            raise PluginError(f"the encoding {name!r} is brought by {taken[name]} too; rename it")
-    return encodings
-
-
-def _from_package(entry: EntryPoint) -> _Brought:
+def _from_package(entry: EntryPoint) -> Brought:
     """The directory of a package that holds nothing but YAML; none of its code is run."""
     spec = importlib.util.find_spec(entry.value)
     if spec is None:
@@ -182,4 +234,4 @@ def _from_package(entry: EntryPoint) -> _Brought:
     places = [Path(place) for place in spec.submodule_search_locations or ()]
     if not any(place.is_dir() for place in places):
         raise PluginError(f"'{entry.value}' is no package with a directory")
-    return _Brought(tuple(place for place in places if place.is_dir()))
+    return Brought(tuple(place for place in places if place.is_dir()))

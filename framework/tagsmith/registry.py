@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from tagsmith.errors import (
@@ -20,75 +20,100 @@ from tagsmith.lint.checks import clashes
 from tagsmith.loading import (
     FoundFamily,
     Layers,
+    Library,
     LoadResult,
     Problem,
     Root,
     Source,
-    load_layers,
+    serves_model,
     unique_errors,
 )
-from tagsmith.plugins import Plugin, encodings_of, load_plugins
+from tagsmith.plugin_choice import ALLOWED, DISABLED
+from tagsmith.plugins import Plugin, encodings_of, engines_of, load_plugins
 from tagsmith.tokenizers import marker_ids
 from tagsmith.wording import nearest, shortened
 
 ENVIRONMENT = "TAGSMITH_FAMILIES"
 """Names family files and directories, separated as in PATH."""
 
+_VARIABLES = (ENVIRONMENT, ALLOWED, DISABLED)
 _PLUGINS = 0
 """The layer of the families that plug-ins bring."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Everything:
+    """All that the files say: what only all of them together can tell."""
+
+    families: tuple[FoundFamily, ...]
+    problems: tuple[FamilyFileError, ...]
+    file_problems: tuple[Problem, ...]
+    broken: Mapping[str, FamilyFileError]
+    """Why a family of this id cannot be used."""
+
+
 class Registry:
-    """The families of one load. Immutable; families are compiled when first asked for.
+    """The families of one load. Immutable; the files are opened by the load, and what they say is
+    read as data, and compiled, when it is asked for.
 
     >>> registry = load_registry()
     >>> "cohere-command-a" in registry.ids()
     True
     """
 
-    def __init__(self, result: LoadResult, plugins: Sequence[Plugin] = ()) -> None:
+    def __init__(self, library: Library, plugins: Sequence[Plugin] = ()) -> None:
         self.plugins = tuple(plugins)
-        self._encodings = encodings_of(plugins)
-        self.problems: tuple[FamilyFileError, ...] = unique_errors(
-            [*result.errors, *clashes(result.claims)]
-        )
-        self._file_problems = result.problems
-        self._families = tuple(sorted(result.families, key=lambda found: found.spec.id))
-        usable = {found.spec.id for found in self._families}
-        self._broken = {
-            problem.family_id: problem.error
-            for problem in reversed(result.problems)
-            if problem.family_id and problem.family_id not in usable
-        }
+        self._library = library
+        self._encodings, self._engines = encodings_of(plugins), engines_of(plugins)
+        self._everything: _Everything | None = None
         self._compiled: dict[str, Family] = {}
-        self._lock = Lock()
+        self._lock = RLock()
+
+    @property
+    def problems(self) -> tuple[FamilyFileError, ...]:
+        """What is wrong with any family file, by file, line and column; reads all of them."""
+        return self._all().problems
 
     def ids(self) -> tuple[str, ...]:
-        """The ids of the families that can be used."""
-        return tuple(found.spec.id for found in self._families)
+        """The ids of the families that can be used; reads every file."""
+        return tuple(found.spec.id for found in self.families())
 
     def families(self) -> tuple[FoundFamily, ...]:
         """The families that can be used, by id, with where each was found; nothing is compiled."""
-        return self._families
+        return self._all().families
+
+    def families_of(self, plugin: Plugin) -> tuple[FoundFamily, ...]:
+        """The families that a plug-in brings, by id."""
+        rank = self.plugins.index(plugin)
+        return tuple(f for f in self.families() if (f.layer, f.rank) == (_PLUGINS, rank))
 
     def problems_of(self, plugin: Plugin) -> tuple[FamilyFileError, ...]:
         """What is wrong with the family files that a plug-in brings."""
         rank = self.plugins.index(plugin)
         return unique_errors(
             problem.error
-            for problem in self._file_problems
+            for problem in self._all().file_problems
             if (problem.found.layer, problem.found.rank) == (_PLUGINS, rank)
         )
 
     def problems_of_named(self) -> tuple[Problem, ...]:
-        """What is wrong with the files that were named: by TAGSMITH_FAMILIES, and as paths."""
-        return tuple(p for p in self._file_problems if p.found.layer != _PLUGINS)
+        """What is wrong with what was named: by TAGSMITH_FAMILIES, and as paths.
+
+        A file of a directory is read only where a family that was asked for needs it.
+        """
+        loaded = self._everything
+        if loaded is None:
+            problems = self._library.named(_PLUGINS + 1).problems
+        else:
+            problems = loaded.file_problems
+        return tuple(p for p in problems if p.found.layer != _PLUGINS)
 
     def get(self, name: str, *, model: str | None = None, tokenizer: Any = None) -> Family:
         """The one family that a name means: an id, an architecture, or a model's name.
 
         Where several families serve an architecture, `model` (the model's name) decides, then
-        `tokenizer` (by the tokens that a family says its tokenizer must hold).
+        `tokenizer` (by the tokens that a family says its tokenizer must hold). Only the files of
+        families that the name may mean are read as data, and those that they extend.
 
         Raises UnknownFamilyError, AmbiguousFamilyError, and the FamilyFileError of a family whose
         file cannot be used.
@@ -96,34 +121,43 @@ class Registry:
         require_text("name", name)
         if model is not None:
             require_text("model", model)
-        if name in self._broken:
-            raise self._broken[name]
-        by_id = [found for found in self._families if found.spec.id == name]
-        candidates = by_id or self._claiming(name)
-        if not candidates:
-            raise UnknownFamilyError(self._unknown(name))
-        if not by_id:
+        candidates = self._answering(name)
+        if candidates[0].spec.id != name:
             candidates = _with_tokens(name, _with_model(candidates, model), tokenizer)
         if len(candidates) > 1:
             raise AmbiguousFamilyError(_ambiguous(name, candidates))
         return self._compile(candidates[0])
 
-    def _claiming(self, name: str) -> list[FoundFamily]:
-        by_architecture = [
-            found for found in self._families if name in found.spec.match.architectures
-        ]
-        return by_architecture or [found for found in self._families if _serves_model(found, name)]
+    def _answering(self, name: str) -> list[FoundFamily]:
+        """The families that a name may mean, at least one."""
+        few = self._library.about(name)
+        found = [] if few.problems else _answering(few.families, name)
+        if found:
+            return found
+        loaded = self._all()
+        if name in loaded.broken:
+            raise loaded.broken[name]
+        found = _answering(loaded.families, name)
+        if not found:
+            raise UnknownFamilyError(self._unknown(name))
+        return found
+
+    def _all(self) -> _Everything:
+        with self._lock:
+            if self._everything is None:
+                self._everything = _all_of(self._library.everything())
+            return self._everything
 
     def _compile(self, found: FoundFamily) -> Family:
         with self._lock:
             if found.spec.id not in self._compiled:
-                family = Family(found.spec, found.source, self._encodings)
+                family = Family(found.spec, found.source, self._encodings, self._engines)
                 self._compiled[found.spec.id] = family
             return self._compiled[found.spec.id]
 
     def _unknown(self, name: str) -> str:
         known = {family_id: family_id for family_id in self.ids()}
-        for found in self._families:
+        for found in self.families():
             for architecture in found.spec.match.architectures:
                 known[architecture] = f"{found.spec.id} ({architecture})"
         message = (
@@ -142,34 +176,40 @@ class Registry:
         return told
 
 
-def load_registry(paths: Iterable[Source] = ()) -> Registry:
+def load_registry(
+    paths: Iterable[Source] = (), *, plugins: Sequence[Plugin] | None = None
+) -> Registry:
     """A registry of the installed plug-ins, of TAGSMITH_FAMILIES, and of more files or directories.
 
     A family of a later source replaces one of the same id in an earlier; among the plug-ins the
     first keeps an id. What is wrong with a path or a file is in the registry's `problems`.
+    `plugins` are those that were loaded before.
     """
     if isinstance(paths, str):
         raise TypeError(f"paths must be a list of paths: [{paths!r}]")
-    plugins = load_plugins()
+    plugins = load_plugins() if plugins is None else plugins
     layers = installed_layers(plugins).below(Root(path, "--families") for path in paths)
-    return Registry(load_layers(layers), plugins)
+    return Registry(Library(layers), plugins)
 
 
 def installed_layers(plugins: Sequence[Plugin]) -> Layers:
-    """What need not be named: the plug-ins' families and encodings, then TAGSMITH_FAMILIES."""
+    """What need not be named: the plug-ins' families, encodings and engines, then those of
+    TAGSMITH_FAMILIES."""
     named = filter(None, os.environ.get(ENVIRONMENT, "").split(os.pathsep))
     brought = (
         Root(source, plugin.name, rank)
         for rank, plugin in enumerate(plugins)
         for source in plugin.sources
     )
-    layers = Layers(encodings=encodings_of(plugins)).below(brought)
+    own = Layers(encodings=encodings_of(plugins), engines=engines_of(plugins))
+    layers = own.below(brought)
     return layers.below(Root(path, ENVIRONMENT) for path in named)
 
 
 def default_registry() -> Registry:
-    """The registry of plug-ins and TAGSMITH_FAMILIES, loaded once for each value of the latter."""
-    return _default_registry(os.environ.get(ENVIRONMENT, ""))
+    """The registry of plug-ins and TAGSMITH_FAMILIES, loaded once for each value of the latter, and
+    of the variables that choose the plug-ins."""
+    return _default_registry(*(os.environ.get(name, "") for name in _VARIABLES))
 
 
 def get_family(name: str, *, model: str | None = None, tokenizer: Any = None) -> Family:
@@ -185,15 +225,39 @@ def get_family(name: str, *, model: str | None = None, tokenizer: Any = None) ->
 
 
 @lru_cache(maxsize=8)
-def _default_registry(_: str) -> Registry:
+def _default_registry(*_: str) -> Registry:
     return load_registry()
+
+
+def _all_of(result: LoadResult) -> _Everything:
+    families = tuple(sorted(result.families, key=lambda found: found.spec.id))
+    usable = {found.spec.id for found in families}
+    return _Everything(
+        families=families,
+        problems=unique_errors([*result.errors, *clashes(result.claims)]),
+        file_problems=result.problems,
+        broken={
+            problem.family_id: problem.error
+            for problem in reversed(result.problems)
+            if problem.family_id and problem.family_id not in usable
+        },
+    )
+
+
+def _answering(families: Sequence[FoundFamily], name: str) -> list[FoundFamily]:
+    """The family of this id, or else those that serve this architecture, or else this model."""
+    return (
+        [found for found in families if found.spec.id == name]
+        or [found for found in families if name in found.spec.match.architectures]
+        or [found for found in families if serves_model(found.spec.match, name)]
+    )
 
 
 def _with_model(candidates: list[FoundFamily], model: str | None) -> list[FoundFamily]:
     """Those that serve the model; all where none says so."""
     if model is None:
         return candidates
-    return [found for found in candidates if _serves_model(found, model)] or candidates
+    return [found for found in candidates if serves_model(found.spec.match, model)] or candidates
 
 
 def _with_tokens(name: str, candidates: list[FoundFamily], tokenizer: Any) -> list[FoundFamily]:
@@ -213,11 +277,6 @@ def _with_tokens(name: str, candidates: list[FoundFamily], tokenizer: Any) -> li
         )
     most = max(len(found.spec.match.tokens) for found in held)
     return [found for found in held if len(found.spec.match.tokens) == most]
-
-
-def _serves_model(found: FoundFamily, model: str) -> bool:
-    """Whether one of a family's model patterns matches; letter case does not count."""
-    return any(fnmatchcase(model.lower(), glob.lower()) for glob in found.spec.match.models)
 
 
 def _ambiguous(name: str, candidates: list[FoundFamily]) -> str:

@@ -10,10 +10,13 @@ from typing import Any
 
 from tagsmith.errors import RequestError
 from tagsmith.request.plain import plain
+from tagsmith.request.schemas import MAX_NESTING
 from tagsmith.spec.models import KeyMap
 
 Position = tuple[int, int]
 Source = dict[str, Any]
+
+_HOLDERS = (Mapping, list, tuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ def build_source_map(
     where the history first shows it, and every content block of its tool messages one slot.
 
     Parameters: `documents` and `messages` in the Cohere v2 or the Chat Completions shape.
-    Raises `RequestError` when one of them is not a list.
+    Raises `RequestError` when one of them is not a list of objects, or one is nested too deeply.
     """
     entries: dict[Position, Source] = {}
     names: dict[Position, str] = {}
@@ -160,7 +163,7 @@ def read_source_map(given: Mapping[Any, Any]) -> SourceMap:
         for position, source in _expand(key, value):
             if not isinstance(source, Mapping):
                 raise RequestError("source_map", f"the source at {position} is not a mapping")
-            entries[position] = dict(source)
+            entries[position] = dict(_entry("source_map", source))
     return SourceMap(entries)
 
 
@@ -198,9 +201,23 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _entry(field: str, value: Any) -> Mapping[str, Any]:
     value = plain(value)
-    if isinstance(value, Mapping):
-        return value
-    raise RequestError(field, f"must be an object, not {type(value).__name__}")
+    if not isinstance(value, Mapping):
+        raise RequestError(field, f"must be an object, not {type(value).__name__}")
+    if not _is_shallow(value):
+        raise RequestError(field, f"nested deeper than {MAX_NESTING} levels; give a flatter one")
+    return value
+
+
+def _is_shallow(value: Any) -> bool:
+    """Whether no part of it lies too deep; what holds itself does."""
+    level = [value]
+    for _ in range(MAX_NESTING):
+        inside = [item.values() if isinstance(item, Mapping) else item for item in level]
+        parts = [part for held in inside for part in held if isinstance(part, _HOLDERS)]
+        level = list({id(part): part for part in parts}.values())
+        if not level:
+            return True
+    return False
 
 
 def _tool_source(block: Any) -> Source:

@@ -48,8 +48,8 @@ FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter", "error")
 )
 @click.option(
     "--engine",
-    type=click.Choice(("native", "melody")),
-    help="What reads the output; the family's own choice by default.",
+    metavar="NAME",
+    help="What reads the output: native, melody, or a plug-in's; the family's own by default.",
 )
 @click.option(
     "--units",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import permutations
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from itertools import permutations, product
 
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError
@@ -16,13 +17,46 @@ def clashes(files: Iterable[Claims]) -> list[FamilyFileError]:
 
     Each is a problem of both files, and names the other. Two files of one id are told elsewhere.
     """
+    files = tuple(files)
     problems: list[FamilyFileError] = []
     for key, code, told_apart in _CLAIMS:
         for claim, holders in _by_claim(files, key).items():
             for one, other in permutations(holders, 2):
                 if one.name != other.name and not told_apart(one.match, other.match):
                     problems.append(_clash(one, other, key, claim, code))
-    return problems
+    return [*problems, *_taken_in(files)]
+
+
+def _taken_in(files: Sequence[Claims]) -> Iterator[FamilyFileError]:
+    """Model patterns that another family's pattern takes in, with nothing to tell the two apart."""
+    for one, other in permutations(files, 2):
+        if one.name == other.name or _differ_by_tokens(one.match, other.match):
+            continue
+        for narrow, wide in product(*(range(len(c.match.models)) for c in (one, other))):
+            pair = one.match.models[narrow], other.match.models[wide]
+            if not _takes_in(pair[1].lower(), pair[0].lower()):
+                continue
+            yield _overlap(one, narrow, other, wide, f"is taken in by '{pair[1]}'")
+            yield _overlap(other, wide, one, narrow, f"takes in '{pair[0]}'")
+
+
+def _takes_in(wide: str, narrow: str) -> bool:
+    """Whether every name that one pattern matches is matched by another, wider one.
+
+    >>> _takes_in("acme/*", "acme/one-*"), _takes_in("acme/?", "acme/*")
+    (True, False)
+    """
+    simple = "?" not in wide and "[" not in wide + narrow
+    return wide != narrow and simple and fnmatchcase(narrow, wide)
+
+
+def _overlap(one: Claims, index: int, other: Claims, theirs: int, relation: str) -> FamilyFileError:
+    what = (
+        f"'{one.match.models[index]}' {relation} of '{other.name}', at "
+        f"{other.locate(['match', 'models', theirs])}, and nothing tells the two apart; give one "
+        "of them other match.tokens, or narrow the wider pattern"
+    )
+    return FamilyFileError(Code.SAME_MODELS, what, one.locate(["match", "models", index]))
 
 
 def _by_claim(files: Iterable[Claims], key: str) -> dict[str, list[Claims]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from tagsmith.codes import Code
 from tagsmith.engine.layouts import ENCODINGS
 from tagsmith.engine.tables import calls_stand_anywhere, marker_meanings
-from tagsmith.engine.templates import Hole, call_openers, split_template
+from tagsmith.engine.templates import Hole, call_openers, split_template, words_after
 from tagsmith.loading.nodes import Path, dotted
 from tagsmith.loading.subject import Finding, Listed, Subject, differs
 from tagsmith.loading.templates import ITEM, PARAMETER, call_kind, check_template
@@ -92,6 +92,8 @@ def nothing_is_ignored(calls: ToolCalls, subject: Subject) -> Iterator[Finding]:
             mend = "use " + " or ".join(f"layout: {layout}" for layout in layouts)
             why = f"with layout: {calls.layout}"
             yield from _ignored(subject, (*_CALLS, key), _LAYOUT, why, mend)
+    yield from _ignored_of_ids(calls, subject)
+    yield from _ignored_without_markers(calls, subject)
     encoding = calls.arguments.encoding
     if calls.layout is not _TEMPLATE or encoding not in ENCODINGS:
         return
@@ -105,6 +107,32 @@ def nothing_is_ignored(calls: ToolCalls, subject: Subject) -> Iterator[Finding]:
             yield from _ignored(subject, (*_CALLS, key), _ENCODING, why, "use encoding: tagged")
     if encoding == "tagged":
         yield from _ignored_beside_types(calls.arguments, subject)
+
+
+def _ignored_of_ids(calls: ToolCalls, subject: Subject) -> Iterator[Finding]:
+    """The pattern of ids is for those that the grammar writes by no format."""
+    path = (*_CALLS, "id", "pattern")
+    if not differs(calls.id, "pattern"):
+        return
+    if calls.id.format is not None:
+        why, choice = "beside id.format", (*_CALLS, "id", "format")
+        yield from _ignored(subject, path, choice, why, "remove id.format")
+    elif calls.layout is _PYTHONIC:
+        yield from _ignored(subject, path, _LAYOUT, "with layout: pythonic", "use another layout")
+    elif calls.layout is _JSON and calls.keys.id is None:
+        why, mend = "where calls have no id", "give tool_calls.keys.id"
+        yield from _ignored(subject, path, _LAYOUT, why, mend)
+    elif calls.call and Hole.ID not in split_template(calls.call[0]):
+        why, mend = "where the form that is written has no {id}", "put {id} into it"
+        yield from _ignored(subject, path, (*_CALLS, "call"), why, mend)
+
+
+def _ignored_without_markers(calls: ToolCalls, subject: Subject) -> Iterator[Finding]:
+    """Text that is no call is always shown where no marker said that calls follow."""
+    bare = calls.layout is not _TEMPLATE and subject.spec.tag_style.tool_calls is None
+    if bare and differs(calls, "on_malformed"):
+        path, mend = (*_CALLS, "on_malformed"), "give tag_style.tool_calls"
+        yield from _ignored(subject, path, _LAYOUT, "where no marker opens calls", mend)
 
 
 def _ignored_beside_types(arguments: Arguments, subject: Subject) -> Iterator[Finding]:
@@ -199,6 +227,25 @@ def id_format(calls: ToolCalls, subject: Subject) -> Iterator[Finding]:
         what = f"{dotted(path)}: {shortened(form)!r} must hold {{name}} once and {{index}} once "
         what += "after it, with text between the two and no other braces, such as "
         yield Finding(Code.ID_FORMAT, path, f"{what}'functions.{{name}}:{{index}}'")
+    elif form is not None and calls.layout is _TEMPLATE:
+        for reason in _not_read_back(form, calls, subject):
+            path = (*_CALLS, "id", "format")
+            what = f"{dotted(path)}: {shortened(form)!r} cannot be read back, as {reason}"
+            yield Finding(Code.ID_FORMAT, path, what)
+
+
+def _not_read_back(form: str, calls: ToolCalls, subject: Subject) -> Iterator[str]:
+    """Why an id that is written by this format is read as another, or cut short."""
+    between = form.partition("{name}")[2].partition("{index}")[0]
+    if between.isdecimal():
+        yield "nothing but digits tells where the name ends; write a sign between the two"
+    if form != form.strip() or "\n" in form:
+        yield "an id is read without the blanks around it, and on one line; remove them"
+    written = form.replace("{name}", "\0").replace("{index}", "\0")
+    ends = words_after(calls.call or (), Hole.ID) | set(marker_meanings(subject.spec))
+    for word in sorted(ends):
+        if word in written:
+            yield f"{shortened(word)!r} ends an id, and stands in it; write another sign there"
 
 
 def id_pattern(calls: ToolCalls, subject: Subject) -> Iterator[Finding]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from tagsmith.codes import Code
 from tagsmith.loading import calls, markers
 from tagsmith.loading.files import SUFFIXES
+from tagsmith.loading.nodes import dotted
 from tagsmith.loading.subject import Finding, Subject
 from tagsmith.spec.policies import EngineName
+from tagsmith.wording import shortened
 
 
 def findings(subject: Subject, ignored: frozenset[str]) -> list[Finding]:
@@ -34,7 +37,7 @@ def _id_is_no_path(subject: Subject) -> Iterator[Finding]:
 
 
 def _melody_preset(subject: Subject) -> Iterator[Finding]:
-    if subject.spec.engine is EngineName.MELODY and subject.spec.melody is None:
+    if subject.spec.engine == EngineName.MELODY and subject.spec.melody is None:
         what = "engine: melody needs to know its preset; write 'melody: {preset: ...}'"
         yield Finding(Code.MELODY_WITHOUT_PRESET, ("engine",), what)
 
@@ -48,11 +51,30 @@ def _entries(subject: Subject) -> Iterator[Finding]:
                 yield Finding(Code.DUPLICATE_ENTRY, ("match", key, index), what)
 
 
+def _fallback_id(subject: Subject) -> Iterator[Finding]:
+    """The ids of documents that have none differ by their place."""
+    citations = subject.spec.citations
+    form = citations.key_map.documents.fallback_id if citations is not None else None
+    if form is None:
+        return
+    path = ("citations", "key_map", "documents", "fallback_id")
+    for hole in _BRACED.findall(form):
+        if hole != "{index}":
+            what = f"{dotted(path)}: '{shortened(hole)}' is no hole of an id; allowed: {{index}}"
+            yield Finding(Code.UNKNOWN_HOLE, path, what)
+    if "{index}" not in form:
+        what = f"{dotted(path)}: without {{index}} all documents have one id; put it where the "
+        yield Finding(Code.MISSING_HOLE, path, f"{what}place of the document stands")
+
+
+_BRACED = re.compile(r"\{[^{}]*\}")
+
 _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Subject], Iterator[Finding]]], ...] = (
     (("tool_calls", "tag_style"), calls.calls_can_be_found),
     (("engine", "melody"), _melody_preset),
     ((), _id_is_no_path),
     ((), _entries),
+    ((), _fallback_id),
     *(((), check) for check in markers.CHECKS),
 )
 """Each check with the sections whose absence it would take for a fault."""

@@ -9,7 +9,14 @@ from pathlib import Path
 
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError
-from tagsmith.loading.files import SUFFIXES, FamilyFile, FoundFile, identity, read_file
+from tagsmith.loading.files import (
+    SUFFIXES,
+    FamilyFile,
+    FoundFile,
+    absolute,
+    identity,
+    read_file,
+)
 from tagsmith.loading.nodes import Node, merge, without
 from tagsmith.wording import nearest, shortened
 
@@ -61,22 +68,18 @@ class Inheritance:
         wanted = file.text_at("extends")
         if not wanted:
             return None
-        if wanted.endswith(SUFFIXES) or "/" in wanted:
-            target = self._read(file, wanted)
-        else:
-            target = self._by_id.get(wanted)
+        target = self._read(file, wanted) if is_path(wanted) else self._by_id.get(wanted)
         if target is None:
             problem = file.problem_at("extends", Code.EXTENDS_UNKNOWN, self._unknown(file, wanted))
             self._done[file.name] = Inherited(None, (*file.problems, problem))
         return target
 
     def _read(self, file: FamilyFile, wanted: str) -> FamilyFile | None:
-        path = _beside(file.found.path, wanted)
-        if not _is_file(path):
+        found = beside(file.found, wanted)
+        if found is None:
             return None
-        key = identity(path)
+        key = identity(found.path)
         if key not in self._by_path:
-            found = FoundFile(path, str(path), file.found.origin, file.found.layer)
             self._by_path[key] = read_file(found)
         return self._by_path[key]
 
@@ -108,8 +111,21 @@ def _laid_on(base: Inherited | None, file: FamilyFile) -> Inherited:
     return Inherited(merge(without(base.root, OWN_KEYS), file.root), problems)
 
 
+def is_path(wanted: str) -> bool:
+    """Whether what a family extends is the path of a file; else it is an id."""
+    return wanted.endswith(SUFFIXES) or "/" in wanted
+
+
+def beside(file: FoundFile, wanted: str) -> FoundFile | None:
+    """The file of the path `wanted`, relative to the directory of a file, if there is one."""
+    path = _beside(file.path, wanted)
+    if not _is_file(path):
+        return None
+    name = str(_beside(Path(file.name), wanted) if isinstance(file.path, Path) else path)
+    return FoundFile(absolute(path), name, file.origin, file.layer)
+
+
 def _beside(path: Traversable, wanted: str) -> Traversable:
-    """The path `wanted`, relative to the directory of a file."""
     if isinstance(path, Path):
         return path.parent / wanted
     # A file inside an archive; zipfile.Path has a parent although the protocol does not say so.
@@ -120,5 +136,5 @@ def _beside(path: Traversable, wanted: str) -> Traversable:
 def _is_file(path: Traversable) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a name longer than the system allows, a directory that may not be read
+    except Exception:  # a name longer than the system allows, what an archive's code raises
         return False

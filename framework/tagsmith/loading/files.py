@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources.abc import Traversable
@@ -12,6 +13,7 @@ from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError, Location
 from tagsmith.loading.nodes import Node, descend, locate
 from tagsmith.loading.reader import read_nodes
+from tagsmith.wording import one_line
 
 MAX_BYTES = 1024 * 1024
 SUFFIXES = (".yaml", ".yml")
@@ -37,10 +39,14 @@ class FoundFile:
     """A family file before it is read."""
 
     path: Traversable
+    """Where it is, wherever the process goes from here."""
     name: str
+    """Its path as it was given."""
     origin: str
     layer: int
     rank: int = 0
+    is_root: bool = False
+    """Whether the file itself was named, and no directory that it stands in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ def find_files(
             place = FoundFile(start, str(start), root.origin, layer, root.rank)
             try:
                 paths = list(_walk(start))
-            except (OSError, ValueError) as error:
+            except Exception as error:  # What is no path of the system is anybody's code.
                 problems.append((_unreadable(place.name, error), place))
                 continue
             if not paths:
@@ -90,24 +96,40 @@ def find_files(
                 problems.append(
                     (FamilyFileError(Code.UNREADABLE, what, Location(place.name)), place)
                 )
-            for path in paths:
-                key = identity(path)
+            for key, path in zip(_identities(paths), paths, strict=True):
                 if key not in files or files[key].layer < layer:
-                    files[key] = replace(place, path=path, name=str(path))
+                    is_root = path is start
+                    files[key] = replace(
+                        place, path=absolute(path), name=str(path), is_root=is_root
+                    )
     return list(files.values()), problems
 
 
 def read_file(found: FoundFile) -> FamilyFile:
     """Read one file; whatever is wrong with it is in the result."""
+    return parse_file(found, read_text(found))
+
+
+def read_text(found: FoundFile) -> str | FamilyFileError:
+    """The text of a file, or why there is none."""
     try:
         data = _read_limited(found.path)
-    except (OSError, ValueError) as error:
-        return FamilyFile(found, None, (_unreadable(found.name, error),))
-    text = _decode(data, found.name)
+    except Exception as error:  # As in `find_files`.
+        return _unreadable(found.name, error)
+    return _decode(data, found.name)
+
+
+def parse_file(found: FoundFile, text: str | FamilyFileError) -> FamilyFile:
+    """What the text of a file says, and what is wrong with it as data."""
     if isinstance(text, FamilyFileError):
         return FamilyFile(found, None, (text,))
     root, problems = read_nodes(text, found.name)
     return FamilyFile(found, root, tuple(problems))
+
+
+def absolute(path: Traversable) -> Traversable:
+    """The path from the top of the file system; what is no path of the system stays what it is."""
+    return path.absolute() if isinstance(path, Path) else path
 
 
 def as_traversable(source: Source) -> Traversable:
@@ -120,15 +142,33 @@ def _walk(path: Traversable) -> Iterator[Traversable]:
     if not path.is_dir():
         yield path
         return
-    for child in sorted(path.iterdir(), key=lambda child: child.name):
-        hidden = child.name.startswith(".")
-        linked = isinstance(child, Path) and child.is_symlink()
-        if child.is_dir():
+    for child in sorted(_children(path), key=lambda child: child.path.name):
+        name = child.path.name
+        if name.startswith("."):
+            continue
+        if child.is_dir:
             # A link to a directory may lead in a circle.
-            if not hidden and not linked:
-                yield from _walk(child)
-        elif child.name.endswith(SUFFIXES) and not hidden and ".cases." not in child.name:
-            yield child
+            if not child.is_link:
+                yield from _walk(child.path)
+        elif name.endswith(SUFFIXES) and ".cases." not in name:
+            yield child.path
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    path: Traversable
+    is_dir: bool
+    is_link: bool = False
+
+
+def _children(path: Traversable) -> Iterator[_Child]:
+    if not isinstance(path, Path):
+        yield from (_Child(child, child.is_dir()) for child in path.iterdir())
+        return
+    with os.scandir(path) as entries:
+        for entry in entries:
+            child, is_link = path / entry.name, entry.is_symlink()
+            yield _Child(child, child.is_dir() if is_link else entry.is_dir(), is_link)
 
 
 def identity(path: Traversable) -> str:
@@ -136,8 +176,20 @@ def identity(path: Traversable) -> str:
     return os.path.realpath(path) if isinstance(path, Path) else str(path)
 
 
+def _identities(paths: Iterable[Traversable]) -> Iterator[str]:
+    """The identity of each; a directory that several stand in is looked up once."""
+    directories: dict[Path, Path] = {}
+    for path in paths:
+        if not isinstance(path, Path) or path.is_symlink() or not path.name:
+            yield identity(path)
+            continue
+        if path.parent not in directories:
+            directories[path.parent] = Path(identity(path.parent))
+        yield str(directories[path.parent] / path.name)
+
+
 def _read_limited(path: Traversable) -> bytes:
-    if isinstance(path, Path) and path.exists() and not path.is_file():
+    if isinstance(path, Path) and not stat.S_ISREG(path.stat().st_mode):
         # Opening a pipe would wait for whoever writes to it.
         raise ValueError("it is no regular file")
     with path.open("rb") as stream:
@@ -161,12 +213,13 @@ def _decode(data: bytes, file: str) -> str | FamilyFileError:
         return FamilyFileError(Code.NOT_UTF8, what, Location(file, line, column))
 
 
-def _unreadable(file: str, error: OSError | ValueError) -> FamilyFileError:
+def _unreadable(file: str, error: Exception) -> FamilyFileError:
     if isinstance(error, FileNotFoundError):
         what = "no such file or directory; give the path of a family file or a directory of them"
     elif isinstance(error, IsADirectoryError):
         what = "is a directory; give the path of a file"
     else:
         reason = error.strerror if isinstance(error, OSError) else error
+        reason = one_line(str(reason or type(error).__name__))
         what = f"cannot be read ({reason}); check the path and its permissions"
     return FamilyFileError(Code.UNREADABLE, what, Location(file))

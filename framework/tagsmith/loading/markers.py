@@ -16,28 +16,29 @@ from tagsmith.spec.models import MarkerPair, Markers
 from tagsmith.spec.policies import CallLayout
 
 
-class _Role(Enum):
-    """What a marker does."""
+class Role(Enum):
+    """What a marker does. `CITATION_CLOSER` is what stands before the positions."""
 
     OPENER = auto()
     CLOSER = auto()
     CALL_OPENER = auto()
     CALL_CLOSER = auto()
     CITATION = auto()
+    CITATION_CLOSER = auto()
     TURN_START = auto()
     TURN_END = auto()
     HIDDEN = auto()
 
 
 _MAY_SHARE = {
-    frozenset((_Role.CLOSER,)),
-    frozenset((_Role.CLOSER, _Role.TURN_END)),
-    frozenset((_Role.CALL_CLOSER, _Role.CLOSER)),
-    frozenset((_Role.CALL_CLOSER, _Role.TURN_END)),
-    frozenset((_Role.CALL_CLOSER, _Role.HIDDEN)),
-    frozenset((_Role.CALL_OPENER, _Role.HIDDEN)),
-    frozenset((_Role.TURN_START, _Role.HIDDEN)),
-    frozenset((_Role.TURN_END, _Role.HIDDEN)),
+    frozenset((Role.CLOSER,)),
+    frozenset((Role.CLOSER, Role.TURN_END)),
+    frozenset((Role.CALL_CLOSER, Role.CLOSER)),
+    frozenset((Role.CALL_CLOSER, Role.TURN_END)),
+    frozenset((Role.CALL_CLOSER, Role.HIDDEN)),
+    frozenset((Role.CALL_OPENER, Role.HIDDEN)),
+    frozenset((Role.TURN_START, Role.HIDDEN)),
+    frozenset((Role.TURN_END, Role.HIDDEN)),
 }
 """Roles that one marker may have together; no other two."""
 
@@ -46,18 +47,23 @@ _POSITION_SIGNS = f"[],:{string.digits}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Marked:
+class Marked:
     """A marker, its role, and where it stands."""
 
     path: Path
     marker: str
-    role: _Role
+    role: Role
+
+    @property
+    def name(self) -> str:
+        """How a message calls the place."""
+        return _IN_CALL.get(self.role, "{}").format(dotted(self.path))
 
 
 def one_role_each(subject: Subject) -> Iterator[Finding]:
     """No marker has two roles that do not go together."""
-    held: dict[str, list[_Marked]] = {}
-    for marked in _marked(subject):
+    held: dict[str, list[Marked]] = {}
+    for marked in every_marker(subject):
         holders = held.setdefault(marked.marker, [])
         for holder in holders:
             if frozenset((holder.role, marked.role)) not in _MAY_SHARE:
@@ -70,13 +76,16 @@ def calls_in_their_region(subject: Subject) -> Iterator[Finding]:
     """The markers of the tool-call region are not written again in each call."""
     around = _around_calls(subject)
     for call in _call_literals(subject):
-        if call.marker in around:
-            what = (
-                f"{dotted(call.path)}: '{call.marker}' is {around[call.marker]} already, which "
-                "stands around all calls; remove it from the call, or remove tag_style.tool_calls "
-                "if each call has it"
-            )
-            yield Finding(Code.DUPLICATE_MARKER, call.path, what)
+        for marker in around:
+            if marker in call.marker:
+                is_it = "is" if marker == call.marker else f"has '{marker}' in it, which is"
+                what = (
+                    f"{dotted(call.path)}: '{call.marker}' {is_it} {around[marker]} already, which "
+                    "stands around all calls; remove it from the call, or remove "
+                    "tag_style.tool_calls if each call has it"
+                )
+                yield Finding(Code.DUPLICATE_MARKER, call.path, what)
+                break
 
 
 def markers_stand_out(subject: Subject) -> Iterator[Finding]:
@@ -92,23 +101,42 @@ def markers_stand_out(subject: Subject) -> Iterator[Finding]:
         yield Finding(Code.UNUSABLE_MARKER, path, f"{what} that stands out")
 
 
-def _marked(subject: Subject) -> Iterator[_Marked]:
+def header_is_marked(subject: Subject) -> Iterator[Finding]:
+    """What begins a header is hidden, and what ends it is a marker."""
+    header = subject.spec.tokens.header
+    if header is None:
+        return
+    known = {marked.marker: marked.role for marked in every_marker(subject)}
+    for start in subject.listed(("tokens", "header", "start"), header.start):
+        if known.get(start.text) not in _HIDDEN:
+            what = f"{start.name}: no header goes on after '{start.text}', which is not hidden; add"
+            yield Finding(Code.HEADER, start.path, f"{what} it to tokens.hidden, or remove it here")
+    if header.end not in known:
+        what = f"tokens.header.end: '{header.end}' is no marker, so that nothing ends the header; "
+        yield Finding(Code.HEADER, ("tokens", "header", "end"), f"{what}add it to tokens.hidden")
+
+
+def every_marker(subject: Subject) -> Iterator[Marked]:
+    """Every marker that counts wherever it stands, at each place that it is given."""
     spec = subject.spec
     for path, pair in _regions(subject):
-        yield _Marked((*path, "start"), pair.start, _Role.OPENER)
+        yield Marked((*path, "start"), pair.start, Role.OPENER)
         if pair.end is not None:
-            yield _Marked((*path, "end"), pair.end, _Role.CLOSER)
+            yield Marked((*path, "end"), pair.end, Role.CLOSER)
     if calls_stand_anywhere(spec):
         around = _around_calls(subject)
         yield from (call for call in _call_literals(subject) if call.marker not in around)
     if spec.citations:
-        yield _Marked(("citations", "markup", "open"), spec.citations.markup.open, _Role.CITATION)
+        markup = ("citations", "markup")
+        yield Marked((*markup, "open"), spec.citations.markup.open, Role.CITATION)
+        before = spec.citations.markup.close_parts[0]
+        yield Marked((*markup, "close"), before, Role.CITATION_CLOSER)
     for start in subject.listed(("tokens", "turn_start"), spec.tokens.turn_start):
-        yield _Marked(start.path, start.text, _Role.TURN_START)
+        yield Marked(start.path, start.text, Role.TURN_START)
     for end in subject.listed(("tokens", "turn_end"), spec.tokens.turn_end):
-        yield _Marked(end.path, end.text, _Role.TURN_END)
+        yield Marked(end.path, end.text, Role.TURN_END)
     for index, marker in enumerate(spec.tokens.hidden):
-        yield _Marked(("tokens", "hidden", index), marker, _Role.HIDDEN)
+        yield Marked(("tokens", "hidden", index), marker, Role.HIDDEN)
 
 
 def _regions(subject: Subject) -> Iterator[tuple[Path, MarkerPair]]:
@@ -139,18 +167,18 @@ def _around_calls(subject: Subject) -> dict[str, str]:
     return around
 
 
-def _call_literals(subject: Subject) -> Iterator[_Marked]:
+def _call_literals(subject: Subject) -> Iterator[Marked]:
     """What calls begin and end with: each literal once, at the first form that has it."""
     calls = subject.spec.tool_calls
     if calls is None or calls.layout is not CallLayout.TEMPLATE:
         return
-    found: dict[tuple[str, _Role], _Marked] = {}
+    found: dict[tuple[str, Role], Marked] = {}
     for form in subject.listed(("tool_calls", "call"), calls.call):
         steps = split_template(form.text)
-        for step, role in [(steps[:1], _Role.CALL_OPENER), (steps[1:][-1:], _Role.CALL_CLOSER)]:
+        for step, role in [(steps[:1], Role.CALL_OPENER), (steps[1:][-1:], Role.CALL_CLOSER)]:
             for literal in step:
                 if not isinstance(literal, Hole):
-                    found.setdefault((literal, role), _Marked(form.path, literal, role))
+                    found.setdefault((literal, role), Marked(form.path, literal, role))
     yield from found.values()
 
 
@@ -160,29 +188,36 @@ def _made_of(signs: str, marker: str) -> bool:
 
 def _literals(subject: Subject) -> Iterator[tuple[Path, str]]:
     """Every text that a parser looks for, and where it stands."""
-    yield from ((marked.path, marked.marker) for marked in _marked(subject))
+    yield from ((marked.path, marked.marker) for marked in every_marker(subject))
     if subject.spec.citations:
-        for part in subject.spec.citations.markup.close_parts:
-            yield ("citations", "markup", "close"), part
+        yield ("citations", "markup", "close"), subject.spec.citations.markup.close_parts[1]
 
 
-def _clash(holder: _Marked, marked: _Marked) -> Finding:
-    first = _IN_CALL.get(holder.role, "{}").format(dotted(holder.path))
-    if holder.role is marked.role is _Role.OPENER:
+def _clash(holder: Marked, marked: Marked) -> Finding:
+    first = holder.name
+    if holder.role is marked.role is Role.OPENER:
         what = f"'{marked.marker}' is {first} already; each region needs an opener of its own"
         return Finding(Code.SAME_OPENER, marked.path, what)
-    if holder.path[:-1] == marked.path[:-1] and marked.role is _Role.CLOSER:
-        what = f"'{marked.marker}' opens and closes one region; a region needs two markers"
+    if holder.path[:-1] == marked.path[:-1] and marked.role in _CLOSING:
+        thing = "cited span" if marked.role is Role.CITATION_CLOSER else "region"
+        what = f"'{marked.marker}' opens and closes one {thing}; a {thing} needs two markers"
         return Finding(Code.OPENER_IS_CLOSER, marked.path, what)
     what = f"'{marked.marker}' is {first} already; a marker has one role"
     return Finding(Code.DUPLICATE_MARKER, marked.path, what)
 
 
-_IN_CALL = {_Role.CALL_OPENER: "what {} begins with", _Role.CALL_CLOSER: "what {} ends with"}
+_HIDDEN = (Role.HIDDEN, Role.TURN_START, Role.TURN_END)
+_CLOSING = (Role.CLOSER, Role.CITATION_CLOSER)
+_IN_CALL = {
+    Role.CALL_OPENER: "what {} begins with",
+    Role.CALL_CLOSER: "what {} ends with",
+    Role.CITATION_CLOSER: "what {} begins with",
+}
 
 CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     one_role_each,
     calls_in_their_region,
     markers_stand_out,
+    header_is_marked,
 )
 """What is asked of markers, whatever else is wrong with the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, TypeVar, get_args
 
@@ -17,6 +17,7 @@ from tagsmith.engine.layouts import Encodings
 from tagsmith.errors import FamilyFileError, Location
 from tagsmith.loading.consistency import findings
 from tagsmith.loading.nodes import Node, Path, descend, dotted, locate, locate_key, plain, shown
+from tagsmith.loading.shape import keys_at, models_at
 from tagsmith.loading.subject import Subject
 from tagsmith.spec.models import FORMAT_VERSION, FamilySpec, Match, OneOrMore
 from tagsmith.wording import did_you_mean, shortened
@@ -100,12 +101,14 @@ def _version_problem(root: Node) -> FamilyFileError | None:
     node = descend(root, ["tagsmith"])
     if node is None or (type(node.value) is int and node.value == FORMAT_VERSION):
         return None
-    newer = type(node.value) is int and node.value > FORMAT_VERSION
-    mend = "upgrade tagsmith, or write" if newer else "write"
-    what = (
-        f"tagsmith: {shown(node)} is not a version of the format that this tagsmith reads; "
-        f"{mend} 'tagsmith: {FORMAT_VERSION}'"
-    )
+    if type(node.value) is int and node.value > FORMAT_VERSION:
+        what = (
+            f"tagsmith: {node.value} is a newer version of the format than this tagsmith reads, "
+            f"which is {FORMAT_VERSION}; upgrade tagsmith (pip install --upgrade tagsmith), or "
+            f"write 'tagsmith: {FORMAT_VERSION}' and what that version has"
+        )
+    else:
+        what = f"tagsmith: {shown(node)} is no version of the format; write 'tagsmith: 1'"
     return FamilyFileError(Code.FORMAT_VERSION, what, node.location)
 
 
@@ -139,7 +142,7 @@ _Described = tuple[Code, str]
 
 
 def _unknown_key(root: Node, path: Path, _: ErrorDetails) -> _Described:
-    allowed = [key for model in _models_at(path[:-1]) for key in model.model_fields]
+    allowed = keys_at(path[:-1])
     key = str(path[-1])
     listed = ", ".join(allowed)
     what = f"unknown key '{shortened(key)}'{_inside(path)};{_hint(key, allowed)} allowed: {listed}"
@@ -211,7 +214,7 @@ def _inside(path: Path) -> str:
 
 
 def _meaning(path: Path) -> str:
-    for model in _models_at(path[:-1]):
+    for model in models_at(path[:-1]):
         described: FieldInfo | None = model.model_fields.get(str(path[-1]))
         if described is not None and described.description:
             return f" ({described.description.rstrip('.')})"
@@ -220,26 +223,10 @@ def _meaning(path: Path) -> str:
 
 def _takes_one(path: Path) -> bool:
     """Whether a key takes one text in place of a list of them."""
-    fields = [model.model_fields.get(str(path[-1])) for model in _models_at(path[:-1])]
+    fields = [model.model_fields.get(str(path[-1])) for model in models_at(path[:-1])]
     return any(
         OneOrMore in get_args(field.annotation)
         or any(isinstance(part, BeforeValidator) for part in field.metadata)
         for field in fields
         if field is not None
     )
-
-
-def _models_at(path: Path) -> list[type[BaseModel]]:
-    """The models that can stand at a path of the format."""
-    models: list[type[BaseModel]] = [FamilySpec]
-    for key in (step for step in path if isinstance(step, str)):
-        fields = [model.model_fields[key] for model in models if key in model.model_fields]
-        models = [model for field in fields for model in _models_in(field.annotation)]
-    return models
-
-
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _models_in(argument)

@@ -10,7 +10,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from tagsmith.spec.policies import (
     CallLayout,
     Container,
-    EngineName,
     IdGeneration,
     InitialRegion,
     Join,
@@ -92,6 +91,11 @@ class Tokens(SpecModel):
     """Ends the model's own turn: where a server stops generating."""
     hidden: tuple[Marker, ...] = ()
     """Markers that are never shown and change nothing."""
+    image: Marker | None = None
+    """Stands for a picture in a prompt; absent where the family sees none."""
+    reserved: tuple[Marker, ...] = ()
+    """What else means something in a prompt, though no output: `render` breaks these and every
+    marker where a user, a tool or a document says them."""
     header: Header | None = None
     """Where text between hidden markers is hidden as well: up to 128 characters, on one line."""
 
@@ -320,8 +324,9 @@ class FamilySpec(SpecModel):
     """The id of another family, or the path of its file: mappings merge, lists replace."""
     match: Match = Match()
     """How a served model is recognised."""
-    engine: EngineName = EngineName.NATIVE
-    """What runs this family unless the caller says otherwise."""
+    engine: Annotated[NonEmpty, Field(examples=["native", "melody"])] = "native"
+    """What reads this family unless the caller says otherwise: `native`, `melody`, or an engine
+    that a plug-in brings."""
     melody: Melody | None = None
     """How cohere-melody reads this family, where it can."""
     tokens: Tokens = Tokens()
