@@ -1,12 +1,14 @@
 """Golden cases, for every way of feeding them: what the families write, and odd outputs."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tagsmith
 from tagsmith.registry import default_registry
-from tagsmith.testing import Case, check_case, load_cases
+from tagsmith.testing import Case, by_character, check_case, load_cases, run, whole
+from tagsmith.testing.differences import message_differences
 
 FAMILIES = {
     "a": "cohere-command-a",
@@ -28,9 +30,31 @@ WITHOUT_CASES_OF_THEIR_OWN = {
 }
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.family}-{case.id}")
+FULL_SHARE = 5
+"""Every how manyth case is fed in every way in each run; the heavy one does the others."""
+
+
+def cases(*, heavy: bool) -> list[Any]:
+    marks = [pytest.mark.heavy] if heavy else []
+    return [
+        pytest.param(case, id=f"{case.family}-{case.id}", marks=marks)
+        for number, case in enumerate(CASES)
+        if heavy == (number % FULL_SHARE > 0)
+    ]
+
+
+@pytest.mark.parametrize("case", [*cases(heavy=False), *cases(heavy=True)])
 def test_case(case: Case) -> None:
     check_case(case, tagsmith.get_family(case.family))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_every_case_in_one_piece_and_by_character(file: Path) -> None:
+    for case in load_cases(file, FAMILIES):
+        family = tagsmith.get_family(case.family)
+        for deltas in (whole(case.text), by_character(case.text)):
+            fed = run(family, deltas, finish_reason=case.finish_reason, **case.request)
+            assert not list(message_differences(case, fed.message)), case.id
 
 
 @pytest.mark.parametrize("name", default_registry().ids())

@@ -84,6 +84,7 @@ def test_wheel_and_sdist_hold_what_they_should(
     assert {name.split("/")[0] for name in in_wheel} == {
         "tagsmith",
         "tagsmith_families",
+        "tagsmith_pytest",
         f"tagsmith-{tagsmith.__version__}.dist-info",
     }
     with tarfile.open(sdist) as archive:

@@ -9,6 +9,7 @@ import pytest
 
 import tagsmith
 from tagsmith.errors import AmbiguousFamilyError, FamilyFileError, UnknownFamilyError
+from tagsmith.loading import Library
 from tagsmith.registry import Registry, default_registry, get_family, load_registry
 
 VISION = "Cohere2VisionForConditionalGeneration"
@@ -247,3 +248,16 @@ def test_threads_that_ask_at_once_get_one_family(tmp_path: Path) -> None:
         thread.join()
     assert len(got) == 8
     assert len({id(family) for family in got}) == 1
+
+
+def test_a_name_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = load_registry()
+    names = ["cohere-command-a", "Cohere2ForCausalLM", VISION]
+    about = Library.about
+    looked_up: list[str] = []
+    monkeypatch.setattr(
+        Library, "about", lambda self, name: looked_up.append(name) or about(self, name)
+    )
+    for name in names * 3:
+        registry.get(name, model="CohereLabs/command-a-vision-07-2025")
+    assert looked_up == names

@@ -1,7 +1,9 @@
 """The public test kit: tokenizer, cutters, case files, and what a failing case looks like."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,16 +16,20 @@ from tagsmith.events import Event
 from tagsmith.parser import Parser
 from tagsmith.testing import (
     Case,
-    CaseFileError,
     MockTokenizer,
     all_cuttings,
     by_n_tokens,
     case_file_schema_text,
     check_case,
-    load_cases,
+    find_broken,
+    find_failure,
     run,
     run_tokens,
 )
+from tagsmith.testing.cutting import MOST_CUTS_IN_TWO
+from tagsmith.testing.holding import GRAMMAR
+from tagsmith.testing.laws import LAWS
+from tagsmith.testing.showing import excerpt
 
 MARKERS = ["<|A|>", "<|A|>b", "<c>"]
 
@@ -97,44 +103,118 @@ def test_run_and_run_tokens_give_the_same_message() -> None:
 @pytest.mark.parametrize(
     ("expected", "said"),
     [
-        ({"content": "no"}, "  content: expected 'no'\n              found 'Hi'"),
+        (
+            {"content": "no"},
+            [
+                "  content",
+                "    expected  'no'",
+                "    found     'Hi'",
+                "               ^ character 0",
+                "  fed by character, they part at delta 1 of 2, character 0 of the output:",
+                "    'Hi'",
+                "     ^",
+            ],
+        ),
         (
             {"content": "Hi", "reasoning": "hm"},
-            "  reasoning: expected 'hm'\n                found None",
+            [
+                "  reasoning",
+                "    expected  'hm'",
+                "    found     nothing",
+                "  fed by character, they part where the output ends",
+            ],
         ),
         (
             {"content": "Hi", "tool_calls": [{"id": "0", "name": "f", "arguments": "{}"}]},
-            "  tool_calls[0]: expected ('0', 'f', '{}', True)\n                    found nothing",
+            [
+                "  tool_calls[0]",
+                '    expected  {"id": "0", "name": "f", "arguments": "{}", "complete": true}',
+                "    found     nothing",
+                "  fed by character, they part where the output ends",
+            ],
         ),
-        ({"content": "Hi", "diagnostics": ["truncated"]}, "diagnostics: expected ['truncated']"),
+        (
+            {"content": "Hi", "diagnostics": ["truncated"]},
+            [
+                "  diagnostics",
+                '    expected  ["truncated"]',
+                "    found     []",
+                "  fed by character, they part where the output ends",
+            ],
+        ),
     ],
 )
-def test_a_failing_case_shows_the_difference(expected: dict[str, object], said: str) -> None:
+def test_a_failing_case_shows_the_difference(expected: dict[str, object], said: list[str]) -> None:
     case = Case.model_validate({"id": "c", "family": "f", "text": "Hi", **expected})
     with pytest.raises(AssertionError) as failure:
         check_case(case, tagsmith.get_family("cohere-command-a"))
-    heading, *differences = str(failure.value).splitlines()
+    heading, *told = str(failure.value).splitlines()
     assert heading == "case c, family cohere-command-a, parse():"
-    assert said in "\n".join(differences)
+    assert told == said
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "parted"),
+    [
+        ({"arguments": '{"a": 2}'}, "tool_calls[0].arguments", '{"a": 1}'),
+        ({"name": "g"}, "tool_calls[0].name", '"f", "parameters'),
+        ({"id": "1"}, "tool_calls[0].id", '"f", "parameters'),
+    ],
+)
+def test_a_wrong_call_is_told_by_the_key_that_differs(
+    given: dict[str, str], field: str, parted: str
+) -> None:
+    text = '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f", "parameters": {"a": 1}}]'
+    call = {"id": "0", "name": "f", "arguments": '{"a": 1}'} | given
+    case = Case.model_validate(
+        {"id": "c", "family": "f", "text": text + "<|END_ACTION|>", "tool_calls": [call]}
+    )
+    failure = find_failure(case, tagsmith.get_family("cohere-command-a"))
+    assert failure is not None
+    assert [difference.field for difference in failure.differences] == [field]
+    assert failure.parting.start >= text.index(parted)
+    assert failure.to_dict()["by_cutting"] is False
 
 
 def test_a_failing_cutting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     feed = Parser.feed
 
     def lossy(self: Parser, text: str, token_ids: list[int] | None = None) -> list[Event]:
-        return [] if text == "H" else feed(self, text, token_ids)
+        return [] if text == "i" else feed(self, text, token_ids)
 
     monkeypatch.setattr(Parser, "feed", lossy)
-    case = Case(id="c", family="f", text="Hi", content="Hi")
+    case = Case(id="c", family="f", text="Hi all", content="Hi all")
     with pytest.raises(AssertionError) as failure:
         check_case(case, tagsmith.get_family("cohere-command-a"))
     assert str(failure.value).splitlines() == [
         "case c, family cohere-command-a, parser() fed by character:",
-        "  content: expected 'Hi'",
-        "              found 'i'",
-        "  joined events[0]: expected ContentDelta(text='Hi')",
-        "                       found ContentDelta(text='i')",
+        "  content",
+        "    expected  'Hi all'",
+        "    found     'H·all'",
+        "                ^ character 1",
+        "  events[0]",
+        """    expected  {"type": "content", "text": "Hi all"}""",
+        """    found     {"type": "content", "text": "H all"}""",
+        "  they part at delta 4 of 6, character 3 of the output:",
+        "    'Hi all'",
+        "        ^",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "shown"),
+    [
+        ("one two", 1, ["'one two'", "  ^"]),
+        ("one  two", 4, ["'one··two'", "     ^"]),
+        (" a\t\n", 1, ["'·a⇥↵'", "  ^"]),
+        ("a\x1bb", 1, ["'a\\x1bb'", "  ^^^^"]),
+        ("北京!", 2, ["'北京!'", "     ^"]),
+        ("ab", 2, ["'ab'", "   ^"]),
+        ("x" * 99, 50, ["...'" + "x" * 81 + "'...", " " * 44 + "^"]),
+    ],
+)
+def test_whitespace_shows_and_the_place_is_marked(text: str, place: int, shown: list[str]) -> None:
+    assert list(excerpt(text, place, place + 1)) == shown
 
 
 def test_an_empty_diagnostics_list_means_none_may_appear() -> None:
@@ -151,40 +231,6 @@ def test_an_empty_diagnostics_list_means_none_may_appear() -> None:
         check_case(case, tagsmith.get_family("cohere-command-a"))
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("- {id: a, family: f, text: x, contnt: y}", "case a: contnt: Extra inputs"),
-        ("- {id: a, family: f}", "case a: text: Field required"),
-        ("- {id: a, family: f, text: x}\n- {id: a, family: f, text: y}", "come twice: a"),
-        (
-            "- {id: a, family: f, text: x, tool_calls: [{id: 0, name: n, arguments: '{}'}]}",
-            "case a: tool_calls.0.id: Input should be a valid string",
-        ),
-        ("- {id: a, family: f, text: x, diagnostics: [truncatd]}", "case a: diagnostics.0"),
-        ("- just text", "0: Input should be"),
-        ("id: a", "valid tuple"),
-        ("", "valid tuple"),
-        ("[]", "at least 1 item"),
-        ("- {id: a", "not YAML"),
-        ("- !!python/name:os.system", "not YAML"),
-    ],
-)
-def test_a_wrong_case_file_is_told_in_one_line(tmp_path: Path, text: str, said: str) -> None:
-    file = tmp_path / "wrong.cases.yaml"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(CaseFileError) as failure:
-        load_cases(file)
-    assert str(failure.value).startswith(f"{file}: ")
-    assert said in str(failure.value)
-    assert "\n" not in str(failure.value)
-
-
-def test_a_missing_case_file_is_an_os_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        load_cases(tmp_path / "none.yaml")
-
-
 def test_the_schema_of_case_files_is_current_and_takes_the_projects_own() -> None:
     root = Path(__file__).parent.parent
     text = (root / "schemas" / "cases.schema.json").read_text(encoding="utf-8")
@@ -196,3 +242,55 @@ def test_the_schema_of_case_files_is_current_and_takes_the_projects_own() -> Non
     ):
         validator.validate(yaml.safe_load(file.read_text(encoding="utf-8")))
     assert not validator.is_valid([{"id": "a", "family": "f", "text": "x", "contnt": "y"}])
+
+
+def test_long_texts_are_not_cut_at_every_character() -> None:
+    cuttings = list(all_cuttings("x" * 5000))
+    assert sum(label.startswith("in two") for label, _ in cuttings) <= MOST_CUTS_IN_TWO
+
+
+def test_families_keep_the_laws() -> None:
+    family = tagsmith.get_family("cohere-command-a")
+    assert [find_broken(family, law, samples=5, seed=1) for law in LAWS] == [None] * len(LAWS)
+
+
+def lossy_feed(self: Parser, text: str, token_ids: list[int] | None = None) -> list[Event]:
+    return [] if text == "a" else FEED(self, text, token_ids)
+
+
+def failing_feed(self: Parser, text: str, token_ids: list[int] | None = None) -> list[Event]:
+    if "word" in text:
+        raise ZeroDivisionError("too many words")
+    return FEED(self, text, token_ids)
+
+
+FEED = Parser.feed
+
+
+@pytest.mark.parametrize(
+    ("law", "feed", "text", "how"),
+    [
+        ("same-text", lossy_feed, ".a|a.", "give ContentDelta"),
+        ("nothing-raises", failing_feed, "word", "raises ZeroDivisionError: too many words"),
+    ],
+)
+def test_a_broken_law_is_shown_by_the_shortest_text(
+    law: str, feed: Any, text: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Parser, "feed", feed)
+    family = tagsmith.get_family("cohere-command-a")
+    failure = find_broken(family, law, samples=200, seed=1)
+    assert failure is not None
+    assert re.fullmatch(text, failure.generation.text)
+    assert how in failure.how
+    told = str(failure)
+    assert told.startswith(f"law {law}, family cohere-command-a, seed 1: ")
+    assert f"  text     {failure.generation.text!r}" in told
+    assert failure.to_dict()["text"] == failure.generation.text
+
+
+@pytest.mark.heavy
+def test_texts_of_the_structural_tags_are_read_as_asked() -> None:
+    pytest.importorskip("xgrammar", reason="needs xgrammar")
+    family = tagsmith.get_family("cohere-command-a")
+    assert find_broken(family, GRAMMAR, samples=3, seed=1) is None

@@ -37,6 +37,8 @@ ENVIRONMENT = "TAGSMITH_FAMILIES"
 """Names family files and directories, separated as in PATH."""
 
 _VARIABLES = (ENVIRONMENT, ALLOWED, DISABLED)
+_KEPT_ANSWERS = 512
+"""For how many names it is kept which families they may mean."""
 _PLUGINS = 0
 """The layer of the families that plug-ins bring."""
 
@@ -66,6 +68,7 @@ class Registry:
         self._library = library
         self._encodings, self._engines = encodings_of(plugins), engines_of(plugins)
         self._everything: _Everything | None = None
+        self._answers: dict[str, list[FoundFamily]] = {}
         self._compiled: dict[str, Family] = {}
         self._lock = RLock()
 
@@ -129,7 +132,17 @@ class Registry:
         return self._compile(candidates[0])
 
     def _answering(self, name: str) -> list[FoundFamily]:
-        """The families that a name may mean, at least one."""
+        """The families that a name may mean, at least one; a name is looked up once."""
+        found = self._answers.get(name)
+        if found is None:
+            found = self._look_up(name)
+            with self._lock:
+                if len(self._answers) >= _KEPT_ANSWERS:
+                    self._answers.clear()
+                self._answers[name] = found
+        return found
+
+    def _look_up(self, name: str) -> list[FoundFamily]:
         few = self._library.about(name)
         found = [] if few.problems else _answering(few.families, name)
         if found:

@@ -1,26 +1,15 @@
-"""Golden cases: an output, and the message that a family must make of it, as YAML."""
+"""Golden cases: an output, and the message that a family must make of it."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping
-from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
-from pydantic import Field, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import Field, TypeAdapter
 
-from tagsmith.errors import TagsmithError
 from tagsmith.events import DiagnosticCode, Target
-from tagsmith.spec.models import NonEmpty, SpecModel
+from tagsmith.spec.models import NonEmpty, OneOrMore, SpecModel
 from tagsmith.spec.schema import DIALECT
-
-
-class CaseFileError(TagsmithError, ValueError):
-    """A case file that cannot be used; the message names the file, the case and the key."""
 
 
 class ExpectedCall(SpecModel):
@@ -72,6 +61,8 @@ class Case(SpecModel):
     """The request's documents."""
     messages: tuple[dict[str, Any], ...] | None = None
     """The conversation so far."""
+    stop: OneOrMore | None = None
+    """The request's stop strings."""
     finish_reason: NonEmpty = "stop"
     """How the generation ended."""
     reasoning: str | None = None
@@ -87,67 +78,25 @@ class Case(SpecModel):
     note: str | None = None
     """Why the values are what they are."""
 
+    @property
+    def request(self) -> dict[str, Any]:
+        """The options of a parser that the case gives, lists as lists, as a client sends them."""
+        given = {field: getattr(self, field) for field in REQUEST_FIELDS}
+        return {
+            field: list(value) if isinstance(value, tuple) else value
+            for field, value in given.items()
+            if value is not None
+        }
 
-CaseFile = TypeAdapter(Annotated[tuple[Case, ...], Field(min_length=1)])
-"""A case file: a list of cases."""
 
+REQUEST_FIELDS = ("prompt", "tools", "tool_choice", "documents", "messages", "stop")
 
-def load_cases(path: str | Path | Traversable, families: Mapping[str, str] = {}) -> list[Case]:
-    """Read a case file.
-
-    Args:
-        path: the file.
-        families: short names that the file uses for families, each with the family's own name.
-
-    Raises:
-        CaseFileError: the file is not YAML, a key or a value is wrong, or an id comes twice.
-        OSError: the file cannot be read.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as directory:
-    ...     path = Path(directory, "acme.cases.yaml")
-    ...     _ = path.write_text("- {id: greeting, family: a, text: Hi, content: Hi}")
-    ...     [case] = load_cases(path, families={"a": "acme-chat"})
-    >>> case.family
-    'acme-chat'
-    """
-    file = Path(path) if isinstance(path, str) else path
-    data = _yaml(file)
-    try:
-        cases = CaseFile.validate_python(data)
-    except ValidationError as error:
-        problems = "; ".join(_problem(data, detail) for detail in error.errors())
-        raise CaseFileError(f"{file}: {problems}") from None
-    repeated = [case_id for case_id, n in Counter(case.id for case in cases).items() if n > 1]
-    if repeated:
-        raise CaseFileError(
-            f"{file}: ids that come twice: {', '.join(repeated)}; rename one of each"
-        )
-    return [_with_family(case, families) for case in cases]
+CaseList = TypeAdapter(Annotated[tuple[Case, ...], Field(min_length=1)])
+"""What a case file holds."""
 
 
 def case_file_schema_text() -> str:
     """The JSON Schema of a case file, draft 2020-12, as the text of its file."""
     title = {"$schema": DIALECT, "title": "Tagsmith cases", "description": "A list of cases."}
-    schema = title | CaseFile.json_schema()
+    schema = title | CaseList.json_schema()
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-def _yaml(file: Path | Traversable) -> Any:
-    try:
-        return yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CaseFileError(f"{file}: not YAML: {' '.join(str(error).split())}") from None
-
-
-def _problem(data: Any, detail: ErrorDetails) -> str:
-    """One wrong value, told by the id of its case and the path of its key."""
-    place, *keys = detail["loc"] or ("the file",)
-    if isinstance(place, int) and isinstance(data[place], dict):
-        place = f"case {data[place].get('id', place)}"
-    path = ".".join(map(str, keys))
-    return f"{place}: {path + ': ' if path else ''}{detail['msg']}"
-
-
-def _with_family(case: Case, families: Mapping[str, str]) -> Case:
-    return case.model_copy(update={"family": families.get(case.family, case.family)})

@@ -3,19 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from tagsmith.events import Citation, Event, join_events
+from tagsmith.events import Event, join_events
 from tagsmith.family import Family
 from tagsmith.message import Message
+from tagsmith.parser import Parser
 from tagsmith.testing.cases import Case
-from tagsmith.testing.cutting import all_cuttings, by_n_tokens
-from tagsmith.testing.driver import Run, run, run_tokens
+from tagsmith.testing.cutting import all_cuttings, by_character, by_n_tokens
+from tagsmith.testing.differences import (
+    Difference,
+    event_differences,
+    message_differences,
+    message_may_become,
+)
+from tagsmith.testing.driver import Run, decode_groups, run
+from tagsmith.testing.parting import Parting, events_may_become, find_parting
+from tagsmith.testing.showing import show_difference
 from tagsmith.testing.tokenizer import MockTokenizer
 
 TOKENS_A_STEP = (1, 2, 3, 5)
-REQUEST_FIELDS = ("prompt", "tools", "tool_choice", "documents", "messages")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFailure:
+    """A case that a family does not keep, by the first way of feeding that shows it."""
+
+    case: Case
+    family: str
+    way: str
+    """The way of feeding: `parse()` where every way gives the wrong message."""
+    differences: tuple[Difference, ...]
+    parting: Parting
+    deltas: tuple[str, ...]
+    """The text as it was fed."""
+    by_cutting: bool
+    """Whether the message is right in one piece, and another in this."""
+
+    def __str__(self) -> str:
+        """It all, in lines: each difference expected against found, and where they part."""
+        lines = [f"case {self.case.id}, family {self.family}, {self.way}:"]
+        for difference in self.differences:
+            lines += show_difference(difference)
+        fed = "" if self.by_cutting else "by character"
+        return "\n".join([*lines, *self.parting.lines(self.case.text, fed)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for machines."""
+        return {
+            "way": self.way,
+            "differences": [asdict(difference) for difference in self.differences],
+            "parting": asdict(self.parting),
+            "by_cutting": self.by_cutting,
+        }
 
 
 def check_case(case: Case, family: Family) -> None:
@@ -27,7 +68,7 @@ def check_case(case: Case, family: Family) -> None:
 
     Raises:
         AssertionError: names the case, the way of feeding and each part that differs, expected
-            against found.
+            against found, and where in the output they part.
 
     >>> import tagsmith
     >>> family = tagsmith.get_family("cohere-command-a")
@@ -35,99 +76,113 @@ def check_case(case: Case, family: Family) -> None:
     >>> check_case(Case(id="greeting", family=family.id, text="Hi", content="Ho"), family)
     Traceback (most recent call last):
     AssertionError: case greeting, family cohere-command-a, parse():
-      content: expected 'Ho'
-                  found 'Hi'
+      content
+        expected  'Ho'
+        found     'Hi'
+                    ^ character 1
+      fed by character, they part at delta 2 of 2, character 1 of the output:
+        'Hi'
+          ^
     """
-    options = _request(case)
-    message = family.parse(case.text, finish_reason=case.finish_reason, **options)
-    _report(case, family, "parse()", list(_message_differences(case, message)))
-    reference = run(family, [case.text], finish_reason=case.finish_reason, **options)
-    for way, fed in _feedings(case, family, options):
-        differences = [
-            *_message_differences(case, fed.message),
-            *_event_differences(reference.events, fed.events),
-        ]
-        _report(case, family, way, differences)
+    failure = find_failure(case, family)
+    if failure is not None:
+        raise AssertionError(str(failure))
 
 
-def _request(case: Case) -> dict[str, Any]:
-    """The parser options that the case gives, lists as lists, as a client sends them."""
-    given = {field: getattr(case, field) for field in REQUEST_FIELDS}
-    return {
-        field: list(value) if isinstance(value, tuple) else value
-        for field, value in given.items()
-        if value is not None
-    }
+def find_failure(case: Case, family: Family) -> CaseFailure | None:
+    """The same, as a value: the first way of feeding that does not give what it should, or None.
+
+    Raises:
+        RequestError: the request of the case cannot be served.
+    """
+    message = family.parse(case.text, finish_reason=case.finish_reason, **case.request)
+    differences = tuple(message_differences(case, message))
+    if not differences:
+        return find_unequal_cutting(case, family)
+    deltas = by_character(case.text)
+    parting = find_parting(
+        lambda: family.parser(**case.request),
+        deltas,
+        lambda parser, _: message_may_become(case, parser.message),
+    )
+    return CaseFailure(
+        case, family.id, "parse()", differences, parting, tuple(deltas), by_cutting=False
+    )
 
 
-def _feedings(case: Case, family: Family, options: dict[str, Any]) -> Iterator[tuple[str, Run]]:
-    reason = case.finish_reason
+def find_unequal_cutting(case: Case, family: Family) -> CaseFailure | None:
+    """The first way of feeding that gives something else than the text in one piece, or None."""
+    whole = run(family, [case.text], finish_reason=case.finish_reason, **case.request)
+    joined = join_events(whole.events)
+    for feeding in _feedings(case, family):
+        fed = feeding.run()
+        if fed.message == whole.message and join_events(fed.events) == joined:
+            continue
+        differences = (
+            *_against(whole.message, fed.message, case),
+            *event_differences(joined, join_events(fed.events)),
+        )
+        return feeding.failure(differences, whole.events)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Feeding:
+    """One way of feeding the text of a case: by its deltas, or by groups of token ids."""
+
+    case: Case
+    family: Family
+    way: str
+    deltas: Sequence[str]
+    groups: Sequence[Sequence[int]] = ()
+    tokenizer: MockTokenizer | None = None
+
+    def run(self) -> Run:
+        parser = self._parser()
+        events = [e for number in range(len(self.deltas)) for e in self._feed(parser, number)]
+        events += parser.finish(self.case.finish_reason)
+        return Run(tuple(events), parser.message)
+
+    def failure(self, differences: tuple[Difference, ...], whole: Sequence[Event]) -> CaseFailure:
+        parting = find_parting(
+            self._parser,
+            self.deltas,
+            lambda _, events: events_may_become(whole, events),
+            self._feed,
+        )
+        return CaseFailure(
+            self.case,
+            self.family.id,
+            self.way,
+            differences,
+            parting,
+            tuple(self.deltas),
+            by_cutting=True,
+        )
+
+    def _parser(self) -> Parser:
+        return self.family.parser(tokenizer=self.tokenizer, **self.case.request)
+
+    def _feed(self, parser: Parser, number: int) -> list[Event]:
+        ids = None if self.tokenizer is None else list(self.groups[number])
+        return parser.feed(self.deltas[number], token_ids=ids)
+
+
+def _feedings(case: Case, family: Family) -> Iterator[_Feeding]:
     for label, deltas in all_cuttings(case.text):
-        yield f"parser() fed {label}", run(family, deltas, finish_reason=reason, **options)
+        yield _Feeding(case, family, f"parser() fed {label}", deltas)
     tokenizer = MockTokenizer.for_family(family)
     token_ids = tokenizer.encode(case.text)
     for n in TOKENS_A_STEP:
         groups = by_n_tokens(token_ids, n)
-        fed = run_tokens(family, groups, tokenizer, finish_reason=reason, **options)
-        yield f"parser() fed {n} token(s) a step", fed
+        deltas = [text for text, _ in decode_groups(groups, tokenizer)]
+        way = f"parser() fed {n} token(s) a step"
+        yield _Feeding(case, family, way, deltas, groups, tokenizer)
 
 
-def _report(case: Case, family: Family, way: str, differences: list[str]) -> None:
-    if differences:
-        heading = f"case {case.id}, family {family.id}, {way}:"
-        raise AssertionError("\n".join([heading, *differences]))
-
-
-def _message_differences(case: Case, message: Message) -> Iterator[str]:
-    yield from _compare("reasoning", case.reasoning, message.reasoning)
-    yield from _compare("content", case.content, message.content)
-    expected_calls = [(c.id, c.name, c.arguments, c.complete) for c in case.tool_calls]
-    found_calls = [(c.id, c.name, c.arguments, c.complete) for c in message.tool_calls]
-    yield from _compare_each("tool_calls", expected_calls, found_calls)
-    yield from _compare(
-        "tool call indices", list(range(len(found_calls))), [c.index for c in message.tool_calls]
-    )
-    yield from _citation_differences(case, message.citations)
-    yield from _diagnostic_differences(case, message)
-
-
-def _citation_differences(case: Case, found: tuple[Citation, ...]) -> Iterator[str]:
-    spans = [(c.start, c.end, c.text, c.target.value, c.positions) for c in case.citations]
-    found_spans = [(c.start, c.end, c.text, c.target.value, c.positions) for c in found]
-    yield from _compare_each("citations", spans, found_spans)
-    for n, (expected, citation) in enumerate(zip(case.citations, found, strict=False)):
-        if expected.sources is not None:
-            yield from _compare(f"citations[{n}].sources", expected.sources, citation.sources)
-
-
-def _diagnostic_differences(case: Case, message: Message) -> Iterator[str]:
-    """A list names the codes that must appear; an empty list means that none may."""
-    if case.diagnostics is None:
-        return
-    expected = {code.value for code in case.diagnostics}
-    found = {diagnostic.code.value for diagnostic in message.diagnostics}
-    if not expected <= found or (found and not expected):
-        yield from _compare("diagnostics", sorted(expected), sorted(found))
-
-
-def _event_differences(expected: tuple[Event, ...], found: tuple[Event, ...]) -> Iterator[str]:
-    """The joined events of every cutting are those of the text in one piece."""
-    yield from _compare_each("joined events", join_events(expected), join_events(found))
-
-
-def _compare(what: str, expected: object, found: object) -> Iterator[str]:
-    if expected != found:
-        yield _difference(what, repr(expected), repr(found))
-
-
-def _compare_each(what: str, expected: Sequence[object], found: Sequence[object]) -> Iterator[str]:
-    """Compare item by item, so that the one that differs stands alone."""
-    pairs = zip_longest(map(repr, expected), map(repr, found), fillvalue="nothing")
-    for n, (expected_item, found_item) in enumerate(pairs):
-        if expected_item != found_item:
-            yield _difference(f"{what}[{n}]", expected_item, found_item)
-
-
-def _difference(what: str, expected: str, found: str) -> str:
-    start = f"  {what}: expected"
-    return f"{start} {expected}\n{'found':>{len(start)}} {found}"
+def _against(whole: Message, fed: Message, case: Case) -> Iterator[Difference]:
+    """How the message of a cutting differs from that of the text in one piece, as the case sees
+    it."""
+    yield from message_differences(case, fed)
+    if whole.finish_reason != fed.finish_reason:
+        yield Difference("finish_reason", whole.finish_reason, fed.finish_reason)

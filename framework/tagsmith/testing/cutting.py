@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
 from random import Random
 
 SIZES = (2, 3, 7, 16)
 SEEDS = range(5)
 LONGEST_RANDOM_DELTA = 12
+MOST_CUTS_IN_TWO = 1000
+"""How many cuts in two are tried; those of a longer text are spread over it evenly."""
 
 
 def whole(text: str) -> list[str]:
@@ -31,6 +34,21 @@ def by_size(text: str, size: int) -> list[str]:
     ['ab', 'cd', 'e']
     """
     return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def by_sizes(text: str, sizes: Sequence[int]) -> list[str]:
+    """Deltas of these sizes, over and over; the last may be shorter.
+
+    >>> by_sizes("abcdefg", [1, 2])
+    ['a', 'bc', 'd', 'ef', 'g']
+    """
+    deltas, start = [], 0
+    for size in cycle(sizes):
+        if start >= len(text):
+            break
+        deltas.append(text[start : start + size])
+        start += size
+    return deltas
 
 
 def every_two_way(text: str) -> Iterator[list[str]]:
@@ -67,8 +85,9 @@ def all_cuttings(text: str) -> Iterator[tuple[str, list[str]]]:
     yield "by character", by_character(text)
     for size in SIZES:
         yield f"by {size} characters", by_size(text, size)
-    for place, deltas in enumerate(every_two_way(text), start=1):
-        yield f"in two after character {place}", deltas
+    step = -(-len(text) // MOST_CUTS_IN_TWO) or 1
+    for deltas in islice(every_two_way(text), 0, None, step):
+        yield f"in two after character {len(deltas[0])}", deltas
     for seed in SEEDS:
         yield f"at random, seed {seed}", random_cuts(text, seed)
 

@@ -71,14 +71,14 @@ def run_tokens(
     parser = family.parser(tokenizer=tokenizer, **options)
     events = [
         event
-        for text, group in _decoded(groups, tokenizer)
+        for text, group in decode_groups(groups, tokenizer)
         for event in parser.feed(text, token_ids=group)
     ]
     events += parser.finish(finish_reason)
     return Run(tuple(events), parser.message)
 
 
-def _decoded(
+def decode_groups(
     groups: Iterable[Sequence[int]], tokenizer: MockTokenizer
 ) -> Iterator[tuple[str, list[int]]]:
     """Each step's ids with the text they complete: a server holds an unfinished character back."""
