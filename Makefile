@@ -25,7 +25,7 @@ test: lint
 	$(BIN)/python -m pytest --numprocesses auto
 
 test-heavy: $(DEV)/.installed
-	$(BIN)/python -m pytest -m heavy
+	$(BIN)/python -m pytest -m heavy --numprocesses auto --dist loadfile
 
 # SAMPLES: how many texts of each family and kind of request
 SAMPLES ?= 200

@@ -50,7 +50,11 @@ BLOCKS = [block for file in DOCUMENTS for block in blocks_of(file)]
 
 
 def named(block: Block) -> Any:
-    return pytest.param(block, id=f"{block.file.relative_to(ROOT)}:{block.line}")
+    """The block as a parameter. Commands start a process each: those of the README run each time,
+    those of the other pages by test-heavy."""
+    is_quick = block.language == "python" or block.file == ROOT / "README.md"
+    marks = () if is_quick else (pytest.mark.heavy,)
+    return pytest.param(block, id=f"{block.file.relative_to(ROOT)}:{block.line}", marks=marks)
 
 
 def commands_of(block: Block) -> list[tuple[str, list[str]]]:
