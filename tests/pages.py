@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html.parser import HTMLParser
@@ -34,6 +35,7 @@ HOSTILE = {
     "comment": "<!-- <![CDATA[ ]]> -->",
     "references": "&amp; &#0; &lt;b&gt; &notit; <b title='x' onclick=\"y\">",
     "NUL": "\0a\0\0\ufffd\0",
+    "lone surrogates": "\ud83d\0\ufffd \udc00<|START_RESPONSE|>\udbff<|END_RESPONSE|>",
     "controls": "".join(map(chr, range(0xA0))),
     "line ends": "\r\n\ra\n\n\x0b\x0c\x85\u2028\u2029",
     "direction": "\u202eleft\u2066 \u2069\u202c \u05e9\u05dc\u05d5\u05dd \u200f",
@@ -58,6 +60,14 @@ OPTIONS: dict[str, Any] = {
 
 LONG = "<|START_RESPONSE|>" + "Words of a long answer.\n" * 42_000 + "<|END_RESPONSE|>"
 """An output of about 1 MB."""
+
+
+def restored(text: str, names: Sequence[str]) -> str:
+    """The characters that these are the names of, where HTML holds U+FFFD."""
+    return "".join(
+        chr(0 if name == "NUL" else int(name[2:], 16)) if character == "\ufffd" else character
+        for character, name in zip(text, names, strict=True)
+    )
 
 
 @lru_cache
@@ -132,7 +142,7 @@ class Page(HTMLParser):
 
     @property
     def raw_text(self) -> str:
-        """The raw text as the page's script leaves it: NUL is back in its place."""
+        """The raw text as the page's script leaves it: what HTML cannot hold is back in place."""
         return "".join(self._raw)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -151,4 +161,5 @@ class Page(HTMLParser):
             element.pieces.append(data)
         if any(element.id == "raw" for element in self.open):
             is_sign = "sign" in self.open[-1].classes
-            self._raw.append(data.replace("\ufffd", "\0") if is_sign else data)
+            names = (self.open[-1].attributes["data-label"] or "").split() if is_sign else ()
+            self._raw.append(restored(data, names) if is_sign else data)

@@ -123,6 +123,22 @@ def test_finish_reason(events: list[Event], reason: str | None, told: str) -> No
     assert {choice["finish_reason"] for choice in others} <= {None}
 
 
+def test_a_start_says_whose_turn_it_is_once() -> None:
+    chunks = ChatChunks(id="chatcmpl-1", model="m", created=7, index=1)
+    told = [*chunks.start(), *chunks.start(), *chunks.feed([ContentDelta("a")])]
+    choices = [choice for chunk in told for choice in chunk["choices"]]
+    assert choices == [
+        {"index": 1, "delta": {"role": "assistant"}, "finish_reason": None},
+        {"index": 1, "delta": {"content": "a"}, "finish_reason": None},
+    ]
+
+
+def test_a_stream_ends_once() -> None:
+    chunks = ChatChunks(id="chatcmpl-1", model="m", created=7)
+    assert len(chunks.finish()) == 1
+    assert chunks.finish() == []
+
+
 CITED: list[Event] = [
     ReasoningDelta("so"),
     cited(0, 2, "so", Target.REASONING),
@@ -220,7 +236,13 @@ def test_usage_has_a_chunk_of_its_own() -> None:
     }
 
 
-@pytest.mark.parametrize("option", ["reasoning_field", "citations", "units"])
+@pytest.mark.parametrize(("usage", "told"), [("none", {}), ("last", {"usage": None})])
+def test_before_a_chunk_of_usage_all_others_have_a_null(usage: str, told: Any) -> None:
+    for chunk in chunks_of([ContentDelta("a"), *CALL], usage=usage):
+        assert {key: value for key, value in chunk.items() if key == "usage"} == told
+
+
+@pytest.mark.parametrize("option", ["reasoning_field", "citations", "units", "usage"])
 def test_an_unknown_option_says_what_is_allowed(option: str) -> None:
     with pytest.raises(
         RequestError, match=f"{option}: unknown value 'no'; allowed: .+, .+"

@@ -167,12 +167,27 @@ def test_request_options_reach_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("stdin", "reason", "told"),
+    [
+        (CALLS, (), "tool_calls"),
+        (CALLS, ("--finish-reason", "length"), "length"),
+        ("Hi", ("--finish-reason", "content_filter"), "content_filter"),
+    ],
+)
+def test_the_page_says_why_it_ended(stdin: str, reason: tuple[str, ...], told: str) -> None:
+    html = explain("--html", "-", *reason, stdin=stdin).stdout
+    assert f"<dt>Finish reason</dt><dd><code>{told}</code></dd>" in html
+
+
+@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (("--html", "missing/report.html"), "missing/report.html: No such file or directory; "),
         (("--html", "."), ".: Is a directory; "),
         (("--html", ""), "; "),
         (("--delta", "3"), "--delta: says how the page cuts the output; give --html FILE too"),
+        (("--finish-reason", "length"), "--finish-reason: no span depends on it, "),
+        (("--html", "-", "--finish-reason", "eos"), "'stop', 'length', "),
         (("--html", "-", "--delta", "0"), "--delta"),
         (("--color", "sometimes"), "'auto', 'always', 'never'"),
         (("--html", "-", "--stop", ""), "--stop"),

@@ -21,6 +21,7 @@ from tagsmith.render import read_body, read_conversation
 from tagsmith.render.breaking import family_markers
 
 A, NORTH, XML = "cohere-command-a", "cohere-north", "cohere-command-xml"
+CMD4 = [NORTH, "cohere-command-a-plus"]
 USER = {"role": "user", "content": "q"}
 TURN, END = "<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>"
 
@@ -278,6 +279,7 @@ def test_images_stand_for_themselves_where_a_family_sees_them() -> None:
             'json schema:\n{"type": "array"}',
             None,
         ),
+        (A, {"template_fields": {"dev_instruction": "7770000000000000000"}}, "7770000000", None),
         (A, {"template_fields": {"skip_preamble": True}}, "q", "# System Preamble"),
         (A, {"template_fields": {"dev_instruction": "Be <co>"}}, "Be < co>", None),
         (NORTH, {"template_fields": {"platform_instruction": "P"}}, "<|START_TEXT|>P\n", None),
@@ -321,7 +323,8 @@ def test_what_follows_a_prompt_is_read_right(
     # Only the newer templates begin the thoughts, or end them before they begin.
     opened = prompt.endswith("<|START_THINKING|>")
     closed = prompt.endswith("<|START_THINKING|><|END_THINKING|>")
-    assert (opened or closed) == (name == XML or bool(fields))
+    newer = name == XML or bool(fields) or (reasoning == "disabled" and name in CMD4)
+    assert (opened or closed) == newer
     assert not closed or reasoning == "disabled"
     thought = "" if closed else ("hm" if opened else "<|START_THINKING|>hm") + "<|END_THINKING|>"
     wrapper = family.spec.tag_style.content[-1]
@@ -443,7 +446,13 @@ def test_wrong_messages_are_told_by_their_field(messages: Any, field: str) -> No
         ({"markers": "drop"}, "markers"),
         ({"units": "bytes"}, "units"),
         ({"template_fields": [1]}, "template_fields"),
-        ({"template_fields": {"template_id": "none"}}, "messages"),
+        ({"template_fields": {"template_id": "none"}}, "template_fields.template_id"),
+        ({"template_fields": {"skip_preamble": 1}}, "template_fields.skip_preamble"),
+        ({"template_fields": {"dev_instruction": 5}}, "template_fields.dev_instruction"),
+        ({"template_fields": {"a": 10**30}}, "template_fields"),
+        ({"template_fields": deep(400)}, "template_fields"),
+        ({"template_fields": {"messages": []}}, "template_fields.messages"),
+        ({"template_fields": {"documents": []}}, "template_fields.documents"),
         ({"chat_template": 5}, "chat_template"),
     ],
 )
@@ -459,7 +468,7 @@ def test_wrong_options_are_told_by_their_field(options: dict[str, Any], field: s
         ("qwen3", [USER], {}, "give the text of the model's chat template"),
         (NORTH, [USER], {"safety_mode": "STRICT"}, "have no safety mode"),
         (A, [{"role": "system", "content": "s"}], {"documents": ["d"]}, "message of the user"),
-        (XML, [USER, calling(call("a", arguments=deep(80)))], {}, "recursion limit"),
+        (XML, [USER, calling(call("a", arguments=deep(80)))], {}, "nested deeper than 64 levels"),
     ],
 )
 def test_what_cannot_be_rendered_is_told(
@@ -555,10 +564,14 @@ def test_odd_shapes_give_a_prompt_or_a_request_error(messages: Any, documents: A
         ({"citation_options": {"mode": "FAST"}}, {"citations": "enabled"}),
         ({"citation_options": {"mode": "off"}}, {"citations": "disabled"}),
         ({"citation_options": {}}, {}),
+        (
+            {"thinking": {"type": "enabled"}, "chat_template_kwargs": {"thinking": False}},
+            {"reasoning": "enabled", "template_fields": {"thinking": False}},
+        ),
         ({"chat_template": "{{ x }}"}, {}),
         (
             {"chat_template_kwargs": {"enable_thinking": False}},
-            {"template_fields": {"enable_thinking": False}},
+            {"reasoning": "disabled", "template_fields": {"enable_thinking": False}},
         ),
     ],
 )
@@ -573,7 +586,9 @@ def test_a_body_says_how_to_render(body: dict[str, Any], options: dict[str, Any]
         ([], "request"),
         ({}, "messages"),
         ({"messages": [], "thinking": "on"}, "thinking"),
+        ({"messages": [], "thinking": {"type": "on"}}, "thinking.type"),
         ({"messages": [], "citation_options": 5}, "citation_options"),
+        ({"messages": [], "citation_options": {"mode": "never"}}, "citation_options.mode"),
         ({"messages": [], "chat_template_kwargs": 5}, "chat_template_kwargs"),
     ],
 )

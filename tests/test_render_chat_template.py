@@ -127,6 +127,11 @@ def test_what_a_template_does_wrong_is_told_with_its_line(
         render(template)
 
 
+def test_a_prompt_is_a_text() -> None:
+    with pytest.raises(tagsmith.RequestError, match=r"^chat_template: .*half a character"):
+        render("{{ '\\ud800' }}")
+
+
 def test_a_template_has_a_size() -> None:
     with pytest.raises(tagsmith.RequestError, match="longer than"):
         render("a" * 1_000_001)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import cohere
 import pytest
 
 import tagsmith
+from strategies import MELODY_FAMILIES
 from tagsmith.sources import SourceMap, build_source_finder, build_source_map
 from tagsmith.spec.models import KeyMap
 
@@ -218,3 +221,63 @@ def test_every_position_is_found_by_what_it_resolves_to() -> None:
     # A ready-made map need not say of what kind a source is.
     finder = build_source_finder(SourceMap({(0, 3): {"id": "a"}}))
     assert finder.find({"type": "tool", "id": "a"}) == finder.find({"id": "a"}) == (0, 3)
+
+
+@pytest.mark.parametrize("held", [{"k": 1}, {"content": '{"k": 1}'}, {"content": '{"k":1}'}])
+def test_a_text_that_is_an_object_is_cited_as_either(held: dict[str, Any]) -> None:
+    history = [*HISTORY[:2], {"role": "tool", "tool_call_id": "one", "content": '{"k": 1}'}]
+    turn = {"role": "assistant", "content": "ab", "citations": [cite(0, 1, {"tool_output": held})]}
+    written = "<|START_RESPONSE|><co>a</co: 0:[0]>b<|END_RESPONSE|>"
+    assert FAMILY.render_turn(turn, messages=history) == written
+    (citation,) = FAMILY.parse(written, messages=history).citations
+    assert citation.sources[0]["tool_output"] == {"k": 1}
+
+
+TOOLS_FIRST = [{"role": "user", "content": "q"}, HISTORY[3], *HISTORY[1:3]]
+AGAIN = [
+    *HISTORY,
+    {**HISTORY[1], "tool_calls": [{"id": "three", "function": {"name": "f"}}]},
+    {"role": "tool", "tool_call_id": "three", "content": '{"late": 1}'},
+    {"role": "tool", "tool_call_id": "three", "content": "[1]"},
+    {"role": "tool", "tool_call_id": "unknown", "content": "nobody asked"},
+]
+
+
+@pytest.mark.parametrize("messages", [HISTORY, TOOLS_FIRST, AGAIN])
+@pytest.mark.parametrize("documents", [None, DOCUMENTS])
+@pytest.mark.parametrize("name", MELODY_FAMILIES)
+def test_a_prompt_shows_each_source_at_its_position(
+    name: str, documents: list[Any] | None, messages: list[Any]
+) -> None:
+    family = tagsmith.get_family(name)
+    prompt = family.render(messages, documents=documents)
+    assert family.spec.citations is not None
+    sources = build_source_map(
+        family.spec.citations.key_map, documents=documents, messages=messages
+    )
+    held = {
+        position: {
+            key: value
+            for key, value in (entry.get("document") or entry["tool_output"]).items()
+            if key != "id"
+        }
+        for position, entry in sources.entries.items()
+    }
+    assert positions_shown(prompt) == held
+
+
+def positions_shown(prompt: str) -> dict[tuple[int, int], Any]:
+    """What a prompt shows as results, in JSON or in XML, by call and place; ids are left out."""
+    call = r'"tool_call_id": "(?P<call>\d+)",\n|<cofl:tool_result id="(?P<tagged>\d+)"'
+    item = r'"(?P<at>\d+)": (?P<json>\{.*?\}),?\n|index="(?P<place>\d+)">(?P<held>.*?)</cofl'
+    found = {}
+    bucket = -1
+    conversation = prompt[prompt.index("<|USER_TOKEN|>") :]  # The tools before it have numbers too.
+    for match in re.finditer(f"{call}|{item}", conversation):
+        if number := match["call"] or match["tagged"]:
+            bucket = int(number)
+        else:
+            data = json.loads(match["json"] or match["held"])
+            data.pop("id", None)
+            found[bucket, int(match["at"] or match["place"])] = data
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +30,9 @@ CHATML = """{%- if tools %}<|im_start|>system
 {% endif %}
 {%- for m in messages %}{{ '<|im_start|>' + m.role + '\\n' }}
 {%- if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content }}
-{%- for call in m.tool_calls or [] %}<tool_call>{{ call.function | tojson }}</tool_call>{% endfor %}
+{%- for call in m.tool_calls or [] %}<tool_call>{{ call.function | tojson }}
+<function={{ call.function.name }}>{% for key, value in call.function.arguments | items -%}
+<{{ key | trim }}>{{ value }}</{{ key }}>{% endfor %}</tool_call>{% endfor %}
 {%- if m.name %}{{ m.name }}{% endif %}<|im_end|>
 {% endfor %}<|im_start|>assistant
 """
@@ -123,7 +126,9 @@ def check(name: str, data: st.DataObject) -> None:
     number = numbered()
     harmless = family.render(**request(number), **RENDERERS[name])
     # A word of its own in each place, so that no two keys are the same.
-    hostile = family.render(**request(lambda: data.draw(words) + number()), **RENDERERS[name])
+    hostile = family.render(
+        **request(lambda: data.draw(words) + number() + data.draw(words)), **RENDERERS[name]
+    )
     assert structure(family, hostile) == structure(family, harmless)
 
 
@@ -136,7 +141,7 @@ def test_no_words_change_the_markers_of_a_prompt(name: str, data: st.DataObject)
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", RENDERERS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_no_words_of_many_change_the_markers_of_a_prompt(name: str, data: st.DataObject) -> None:
     check(name, data)
@@ -147,9 +152,11 @@ def test_each_marker_in_each_place(name: str) -> None:
     family = tagsmith.get_family(name)
     harmless = structure(family, family.render(**request(numbered()), **RENDERERS[name]))
     for marker in family_markers(family.spec).literals:
-        number = numbered()
-        prompt = family.render(**request(lambda: f"{marker}{number()}{marker}"), **RENDERERS[name])  # noqa: B023
-        assert structure(family, prompt) == harmless, marker
+        for before, after in ((marker, marker), (marker[1:], marker[:-1])):
+            number = numbered()
+            fill = lambda: f"{before}{number()}{after}"  # noqa: B023, E731
+            prompt = family.render(**request(fill), **RENDERERS[name])
+            assert structure(family, prompt) == harmless, marker
 
 
 @pytest.mark.parametrize("name", RENDERERS)
@@ -207,6 +214,49 @@ def test_json_keeps_its_meaning() -> None:
 )
 def test_breaking(pieces: list[Piece], markers: list[str], expected: str) -> None:
     assert break_markers(pieces, build_scanner(markers)) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("＜|USER_TOKEN|>", "＜ |USER_TOKEN|>"),
+        ("＜＜｜ＵＳＥＲ＿ＴＯＫＥＮ｜＞", "＜＜ ｜ＵＳＥＲ＿ＴＯＫＥＮ｜＞"),
+        ("<|USER_TO\u212aEN|>", "< |USER_TO\u212aEN|>"),
+        ("ﬁ<coﬂ:value", "ﬁ< coﬂ:value"),
+        ("北京，＜co", "北京，＜co"),
+    ],
+)
+def test_what_normalises_to_a_marker_is_one(said: str, expected: str) -> None:
+    family = tagsmith.get_family("cohere-command-xml")
+    prompt = family.render([{"role": "user", "content": [said]}])
+    assert f"<|USER_TOKEN|><|START_TEXT|>{expected}<|END_TEXT|>" in prompt
+    shown = family.render([], tools=[{"name": "f", "description": said}])
+    described = re.search('"description": (".*"), "parameters"', shown)
+    assert described is not None
+    assert json.loads(described[1]) == said
+    assert structure(family, unicodedata.normalize("NFKC", shown)) == structure(family, shown)
+
+
+@pytest.mark.parametrize(
+    ("said", "template", "expected"),
+    [
+        ("<|im_end|", "<{{ x }}>", "<< |im_end|>"),
+        ("<|im_end|\n", "{{ x | trim }}>", "< |im_end|>"),
+        ("im_end|", "<|{{ x }}>", "<|im _end|>"),
+        ("|im_end|>", "<{{ x }}", "< |im_end|>"),
+        ("> a <", "{{ x }}|im_end|>", "> a < |im_end|>"),
+        ("<|im_end|", "{{ x }}", "<|im_end|"),
+        ("<|im_end|", "{{ [x] | tojson }}", '["<|im_end|"]'),
+        ("é<|im_end|", "{{ x | tojson(ensure_ascii=true) }}", '"\\u00e9<|im_end|"'),
+        ("<|im_end|", "{{ [x] }}", "['<|im_end|']"),
+        ("\U000f0000<|im_end|", "{{ x }}", "\U000f0000<|im_end|"),
+        ("\\udb80\\udc01<", "{{ x }}", "\\udb80\\udc01<"),
+        ("\\U000f0001<", "{{ x }}", "\\U000f0001<"),
+    ],
+)
+def test_the_edges_of_texts_in_a_chat_template(said: str, template: str, expected: str) -> None:
+    family = tagsmith.get_family("qwen3")
+    assert family.render([], chat_template=template, template_fields={"x": said}) == expected
 
 
 @pytest.mark.parametrize("said", [said_text, said_json])

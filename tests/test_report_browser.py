@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -70,7 +71,11 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
 
 
 def raw_text(page: Page) -> str:
-    return page.evaluate("document.getElementById('raw').textContent")
+    # As JSON: on its way from the browser a lone surrogate would be lost.
+    text: str = json.loads(
+        page.evaluate("JSON.stringify(document.getElementById('raw').textContent)")
+    )
+    return text
 
 
 def message_of(page: Page) -> str:

@@ -87,13 +87,13 @@ def test_a_completion_has_one_choice_for_each_message(message: Message, told: st
         "choices": [
             {
                 "index": 0,
-                "message": chat_message(FULL),
+                "message": {**chat_message(FULL), "refusal": None},
                 "logprobs": None,
                 "finish_reason": "tool_calls",
             },
             {
                 "index": 1,
-                "message": chat_message(message),
+                "message": {**chat_message(message), "refusal": None},
                 "logprobs": None,
                 "finish_reason": told,
             },

@@ -303,6 +303,14 @@ def test_sources_have_no_empty_fields_and_a_citation_has_a_source() -> None:
     assert cohere_of_events(told)["message"]["citations"] == [found]
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_json_does_not_have_is_null(number: float) -> None:
+    source = {"type": "document", "document": {"x": [number, 1.5], "y": (number,)}}
+    message = Message(content="a", citations=(cited(0, 1, "a", Target.CONTENT, source),))
+    [found] = cohere_message(message)["citations"]
+    assert found["sources"] == [{"type": "document", "document": {"x": [None, 1.5], "y": [None]}}]
+
+
 def test_nothing_is_shared_with_the_request_nor_between_two_answers() -> None:
     citations = tuple(event for event in CITED if isinstance(event, Citation))
     calls = (ToolCall(0, "0", "f", "{}", complete=True),)

@@ -120,6 +120,15 @@ def test_arguments_that_were_cut_off_are_never_done(events: list[Event]) -> None
     assert told[-1]["type"] == "response.incomplete"
 
 
+def test_no_two_calls_have_one_call_id() -> None:
+    events = [ContentDelta("a"), *CALL, ReasoningDelta("b")]
+    for index in (1, 2):
+        events += [ToolCallStart(index, "c0", "g"), ToolCallEnd(index, complete=True)]
+    for body in (response_of(events), stream_of(events)[-1]["response"]):
+        told = [item["call_id"] for item in body["output"] if "call_id" in item]
+        assert told == ["c0", "call_resp_1_1", "call_resp_1_2"]
+
+
 def test_citations_stand_in_their_text_and_its_unit() -> None:
     events: list[Event] = [
         ContentDelta("😀a"),

@@ -39,6 +39,7 @@ CALL = '{"tool_call_id": "0", "tool_name": "f", "parameters": {"a": "né"}}'
 OUTPUTS = {
     "answer": THINKING + ANSWER,
     "calls": f"{THINKING}<|START_ACTION|>[{CALL}, {CALL.replace('0', '1', 1)}]<|END_ACTION|>",
+    "one id twice": f"{THINKING}<|START_ACTION|>[{CALL}, {CALL}]<|END_ACTION|>",
     "cut call": f"{THINKING}<|START_ACTION|>[{CALL[:-6]}",
     "nothing": "",
 }
@@ -167,6 +168,30 @@ def test_the_sdk_joins_chunks_to_the_message(output: str, order: str) -> None:
         found.get("function", {}).pop("parsed_arguments", None)
     assert {"content": None, **shown} == message.to_openai()
     assert choice.finish_reason == message.finish_reason
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_the_sdk_joins_chunks_of_several_choices(order: tuple[int, ...]) -> None:
+    ids: dict[str, Any] = {"id": "chatcmpl-1", "model": "m", "created": 7}
+    outputs = list(OUTPUTS.values())[:3]
+    choices = [ChatChunks(**ids, index=index, usage="last") for index in range(3)]
+    frames = [chunk for choice in choices for chunk in choice.start()]
+    for index in order:
+        events, _ = generation(outputs[index])
+        frames += [*choices[index].feed(events), *choices[index].finish()]
+    frames.append(usage_chunk(**ids, usage=USAGE))
+    with (
+        client(frames, DONE) as sdk,
+        sdk.chat.completions.stream(model="m", messages=[], n=3) as stream,
+    ):
+        list(stream)
+        completion = stream.current_completion_snapshot
+    assert completion.usage is not None
+    for index, choice in enumerate(completion.choices):
+        message = generation(outputs[index])[1]
+        assert (choice.index, choice.message.content) == (index, message.content)
+        assert len(choice.message.tool_calls or ()) == len(message.tool_calls)
+        assert choice.finish_reason == message.finish_reason
 
 
 @OUTPUT

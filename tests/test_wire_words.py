@@ -70,6 +70,10 @@ def test_stop_strings_and_calls(
         ("~/x/y or ~jo/z", "<path> or <path>"),
         (r"C:\Users\Jo Doe\x.py is missing, D:/a/b", "<path> is missing, <path>"),
         (r"open \\server\share\x.txt", "open <path>"),
+        (r"{'file': 'C:\\Users\\jo\\x.py'}, D:\\a\\b", "{'file': '<path>'}, <path>"),
+        (r"%APPDATA%\jo\x or $HOME/jo/x or ${HOME}/jo", "<path> or <path> or <path>"),
+        ("open:/home/jo/x, </srv/jo/x>, //srv/jo/x", "open:<path>, <<path>>, <path>"),
+        ("./jo/x, ../../jo", "<path>, <path>"),
         ("file:///etc/passwd", "<path>"),
         ("see vllm/entrypoints/x.py", "see <path>"),
         (
@@ -94,6 +98,7 @@ def test_an_error_says_nothing_of_the_server(error: str, told: str) -> None:
         "model CohereLabs/c4ai-command-r7b-12-2024 not found",
         "meta-llama/Llama-3.1-8B takes text/html and/or JSON, 24/7",
         "max_tokens: 500000 is too many; unexpected token: '}'",
+        "see https://host:80/v1/a/b.html#c and ws://h/p/q, $5/month, %s/%s",
         "stop token: <|END_OF_TURN_TOKEN|> </think> <co>a</co: 0:[1]>",
     ],
 )

@@ -105,6 +105,14 @@ def build_source_finder(sources: SourceMap) -> SourceFinder:
 def _held(source: Mapping[str, Any]) -> str | None:
     """What a source holds, in one spelling; None where it does not say."""
     held = source.get("document") or source.get("tool_output")
+    if (
+        isinstance(held, Mapping)
+        and held.keys() == {"content"}
+        and isinstance(held["content"], str)
+    ):
+        held = tool_output(
+            held["content"]
+        )  # Some servers show the text where others show the object.
     return json.dumps(held, sort_keys=True, default=repr) if held else None
 
 
@@ -203,13 +211,13 @@ def _entry(field: str, value: Any) -> Mapping[str, Any]:
     value = plain(value)
     if not isinstance(value, Mapping):
         raise RequestError(field, f"must be an object, not {type(value).__name__}")
-    if not _is_shallow(value):
+    if not is_shallow(value):
         raise RequestError(field, f"nested deeper than {MAX_NESTING} levels; give a flatter one")
     return value
 
 
-def _is_shallow(value: Any) -> bool:
-    """Whether no part of it lies too deep; what holds itself does."""
+def is_shallow(value: Any) -> bool:
+    """Whether no part of a value lies more than 64 levels deep; what holds itself does."""
     level = [value]
     for _ in range(MAX_NESTING):
         inside = [item.values() if isinstance(item, Mapping) else item for item in level]
@@ -220,15 +228,29 @@ def _is_shallow(value: Any) -> bool:
     return False
 
 
+def tool_output(text: str) -> dict[str, Any]:
+    """What a tool's text holds: the JSON object that it is, or itself.
+
+    >>> tool_output('{"degrees": 24}'), tool_output("24")
+    ({'degrees': 24}, {'content': '24'})
+    """
+    try:
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) and is_shallow(value) else {"content": text}
+
+
 def _tool_source(block: Any) -> Source:
     if isinstance(block, str):
-        return {"type": "tool", "id": None, "tool_output": {"content": block}}
+        return {"type": "tool", "id": None, "tool_output": tool_output(block)}
     fields = _mapping(block)
     if fields.get("type") == "document" or "document" in fields:
         identifier, data = _document(fields.get("document"))
         return {"type": "tool", "id": identifier, "tool_output": data}
     if isinstance(fields.get("text"), str):
-        return {"type": "tool", "id": None, "tool_output": {"content": fields["text"]}}
+        return {"type": "tool", "id": None, "tool_output": tool_output(fields["text"])}
     return {"type": "tool", "id": None, "tool_output": dict(fields)}
 
 

@@ -22,6 +22,7 @@ from tagsmith.cli.common import (
     read_text,
     shown_path,
 )
+from tagsmith.cli.parse import FINISH_REASONS
 from tagsmith.cli.request_options import read_request_options, request_options
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class Color(StrEnum):
     type=click.IntRange(min=1),
     help="Characters of a delta in the page; 4 by default.",
 )
+@click.option(
+    "--finish-reason",
+    type=click.Choice(FINISH_REASONS),
+    help="Why the model stopped, for the page's message; stop by default.",
+)
 def command(
     output: str,
     family: str,
@@ -70,6 +76,7 @@ def command(
     color: str,
     html: str | None,
     delta: int | None,
+    finish_reason: str | None,
     **request: Any,
 ) -> None:
     """Show the spans of a model's output: where each character went. The spans tile the output.
@@ -84,12 +91,17 @@ def command(
     """
     if delta is not None and html is None:
         fail("--delta: says how the page cuts the output; give --html FILE too")
+    if finish_reason is not None and html is None:
+        fail(
+            "--finish-reason: no span depends on it, the page's message does; give --html FILE too"
+        )
     found = pick_family(family, families, model)
     options = read_request_options(found, **request)
     text = read_text(output)
     if html is not None:
         name = shown_path(Path(output).name)
-        _write_page(found, text, html, name=name, **_given(delta=delta), **options)
+        said = _given(delta=delta, finish_reason=finish_reason)
+        _write_page(found, text, html, name=name, **said, **options)
         return
     spans = found.explain(text, **options)
     if output_format == "json":

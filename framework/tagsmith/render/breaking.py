@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
+from unicodedata import normalize
 
 from tagsmith.engine.scanner import Scanner, build_scanner
 from tagsmith.engine.tables import build_tables
@@ -114,14 +115,34 @@ def _cuts(pieces: Sequence[Piece], text: str, markers: Scanner) -> dict[int, str
     """What to write in place of which characters."""
     starts = list(accumulate((len(piece.text) for piece in pieces), initial=0))
     cuts: dict[int, str] = {}
-    match = markers.whole.search(text)
-    while match is not None:
-        said = _said(pieces, starts, match.start(), match.end())
-        cut = _cut(text, match.start(), said)
+    for start, end in chain(_found(text, markers), _found_in_disguise(text, markers)):
+        cut = _cut(text, start, _said(pieces, starts, start, end))
         if cut is not None:
             cuts.setdefault(*cut)
-        match = markers.whole.search(text, match.start() + 1)
     return cuts
+
+
+def _found(text: str, markers: Scanner) -> Iterator[tuple[int, int]]:
+    """Where each marker stands, those within each other as well."""
+    match = markers.whole.search(text)
+    while match is not None:
+        yield match.span()
+        match = markers.whole.search(text, match.start() + 1)
+
+
+def _found_in_disguise(text: str, markers: Scanner) -> Iterator[tuple[int, int]]:
+    """Where what is no marker becomes one, should the text be normalised as NFKC does.
+
+    A wide less-than sign and the sign for degrees Kelvin, say, are a `<` and a K then.
+    """
+    plain = {ord(char): normalize("NFKC", char) for char in set(text) if not char.isascii()}
+    plain = {code: shown for code, shown in plain.items() if shown.isascii()}
+    found = list(_found(text.translate(plain), markers)) if plain else []
+    if found:
+        lengths = (len(plain.get(ord(char), char)) for char in text)
+        places = list(accumulate(lengths, initial=0))
+        for start, end in found:
+            yield bisect_right(places, start) - 1, bisect_right(places, end - 1)
 
 
 def _said(

@@ -1,8 +1,8 @@
 """Prompts made by a model's chat template, in Jinja, as Hugging Face's transformers runs it.
 
 A template looks into what it is given (it splits and trims texts, tests how they begin), so that it
-is given the texts themselves, every marker in each of them broken. What stands at the edges of two
-texts is joined by the template, and is its own.
+is given the texts themselves, every marker in each of them broken. What could still become one at
+the edges of a text is watched on its way through the template.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from tagsmith.engine.scanner import Scanner
 from tagsmith.errors import MissingDependencyError, RequestError
-from tagsmith.render.breaking import broken_value, family_markers, json_text
+from tagsmith.render.breaking import break_markers, broken_value, family_markers, json_text
+from tagsmith.render.contents import read_text
+from tagsmith.render.edges import Watch, build_watch
 from tagsmith.render.options import MarkerPolicy, Switch
 from tagsmith.render.request import PromptRequest
 from tagsmith.render.turns import (
@@ -68,16 +69,21 @@ def render_chat_template(spec: FamilySpec, request: PromptRequest, template: str
     Raises:
         RequestError: the template is none, fails, or refuses the conversation; the line is named.
     """
-    variables = _variables(request)
-    if request.markers is MarkerPolicy.ESCAPE:
-        variables = _broken(variables, family_markers(spec))
-    # Fields were looked at when they were read; special tokens are the server's own words.
-    variables |= {**request.fields, **request.special_tokens}
+    variables = {**_variables(request), **request.fields}
     compiled = _compiled(template)
+    markers = family_markers(spec)
+    watch: Watch | None = None
+    if request.markers is MarkerPolicy.ESCAPE:
+        variables = broken_value(variables, markers)
+        watch = build_watch(variables, markers)
+        variables = watch.mark(variables)
     try:
-        return compiled(variables)
+        # Special tokens are the server's own words.
+        prompt = compiled({**variables, **request.special_tokens})
     except Exception as error:
         _refuse(error)
+    prompt = read_text(prompt, FIELD)
+    return prompt if watch is None else break_markers(watch.pieces(prompt), markers)
 
 
 def _refuse(error: Exception) -> NoReturn:
@@ -212,8 +218,3 @@ def _assistant(turn: AssistantTurn) -> dict[str, Any]:
 
 def _result(result: str | Document) -> str:
     return result if isinstance(result, str) else json_text(result.data)
-
-
-def _broken(variables: Mapping[str, Any], markers: Scanner) -> dict[str, Any]:
-    broken: dict[str, Any] = broken_value(variables, markers)
-    return broken

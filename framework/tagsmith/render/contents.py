@@ -11,6 +11,8 @@ from tagsmith.events import Target
 from tagsmith.render.breaking import json_text
 from tagsmith.render.turns import Document, Image
 from tagsmith.request.plain import mapping, plain
+from tagsmith.request.schemas import MAX_NESTING
+from tagsmith.sources import is_shallow
 from tagsmith.wording import shortened
 
 _TEXT, _THINKING, _REFUSAL, _DOCUMENT = "text", "thinking", "refusal", "document"
@@ -45,13 +47,14 @@ def read_list(value: Any, field: str) -> Sequence[Any]:
 def read_object(value: Any, field: str) -> dict[str, Any]:
     """A JSON object, the prompt's own copy."""
     given = mapping(value, field, "an object")
+    if not is_shallow(given):
+        raise RequestError(field, f"nested deeper than {MAX_NESTING} levels; give a flatter one")
     try:
         text = json_text(given)
         text.encode()
         found: dict[str, Any] = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise RequestError(field, f"is no JSON object ({shortened(str(reason))})") from None
+    except (TypeError, ValueError) as error:
+        raise RequestError(field, f"is no JSON object ({shortened(str(error))})") from None
     return found
 
 

@@ -12,16 +12,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tagsmith.engine.melody_filter import load_melody
 from tagsmith.errors import RequestError
 from tagsmith.events import Target
-from tagsmith.render.breaking import Piece, Voice, json_text, said_json, said_text
+from tagsmith.render.breaking import (
+    Piece,
+    Voice,
+    broken_value,
+    family_markers,
+    json_text,
+    said_json,
+    said_text,
+)
 from tagsmith.render.citations import cited_pieces, resolve
-from tagsmith.render.options import SafetyMode, Switch
+from tagsmith.render.contents import read_text
+from tagsmith.render.options import MarkerPolicy, SafetyMode, Switch
 from tagsmith.render.request import PromptRequest, PromptTool
 from tagsmith.render.slots import Slots
 from tagsmith.render.turns import (
@@ -34,6 +43,7 @@ from tagsmith.render.turns import (
     Turn,
     UserTurn,
 )
+from tagsmith.sources import tool_output
 from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import MelodyPreset
 from tagsmith.wording import one_line, shortened
@@ -47,13 +57,16 @@ _APART = "\n\n"
 class _Dialect:
     """What is special about a preset's prompts.
 
-    `switches` is the renderer's key and words for citations, `fields` are further keys of its that
-    template fields may set.
+    `switches` is the renderer's key and words for citations. `instructions` and `choices` are keys
+    of its that template fields may set, texts and others. `silent` is the template that can keep a
+    model from thinking where the usual one has no word for it.
     """
 
     switches: tuple[str, str, str]
     has_safety_mode: bool
-    fields: frozenset[str]
+    instructions: frozenset[str]
+    choices: Mapping[str, tuple[Any, ...]]
+    silent: str | None
     name: Callable[[str], Piece]
     result: Callable[[Mapping[str, Any]], Piece]
     arguments: Callable[[Mapping[str, Any], Slots], Any]
@@ -105,7 +118,9 @@ def _rendered(spec: FamilySpec, request: PromptRequest, slots: Slots) -> str:
     except BaseException as error:
         # A panic in the library's Rust arrives as a BaseException that is no Exception.
         reason = shortened(one_line(str(error)), 200)
-        raise RequestError("messages", f"cohere_melody cannot render them ({reason})") from None
+        # All else in a configuration is written here.
+        field = "template_fields" if reason.startswith("Invalid config") else "messages"
+        raise RequestError(field, f"cohere_melody cannot render them ({reason})") from None
     return prompt
 
 
@@ -134,10 +149,22 @@ class _Writer:
             key, on, off = self.dialect.switches
             config[key] = on if request.citations is Switch.ENABLED else off
         config |= self._safety_mode() | self._response_format()
-        own = {key for key in request.fields if key in self.dialect.fields}
-        config |= {key: request.fields[key] for key in own}
-        rest = {key: value for key, value in request.fields.items() if key not in own}
-        return config | {"additional_template_fields": rest}
+        return config | self._fields()
+
+    def _fields(self) -> Config:
+        """The renderer's own fields, and those of its templates."""
+        dialect, fields = self.dialect, dict(self.request.fields)
+        own: Config = {}
+        if dialect.silent is not None and self.request.reasoning is Switch.DISABLED:
+            own["template_id"] = dialect.silent
+        for name in dialect.instructions & fields.keys():
+            own[name] = self.slots.words(read_text(fields.pop(name), f"template_fields.{name}"))
+        for name, allowed in dialect.choices.items():
+            if name in fields:
+                own[name] = _chosen(fields.pop(name), allowed, f"template_fields.{name}")
+        if self.request.markers is MarkerPolicy.ESCAPE:
+            fields = broken_value(fields, family_markers(self.spec))
+        return own | {"additional_template_fields": fields}
 
     def _check_order(self) -> None:
         """Refuse what the renderer would give to another call, or fail at."""
@@ -208,7 +235,7 @@ class _Writer:
         return {"id": call.id, "name": name, "parameters": json.dumps(arguments)}
 
     def _result(self, result: str | Document) -> Config:
-        data = _result_object(result) if isinstance(result, str) else result.data
+        data = tool_output(result) if isinstance(result, str) else result.data
         return self.slots.object(self.dialect.result(data))
 
     def _tool(self, tool: PromptTool) -> Config:
@@ -237,14 +264,11 @@ class _Writer:
         return {"json_schema": self.slots.text(said_json(schema))}
 
 
-def _result_object(text: str) -> Mapping[str, Any]:
-    """What a tool's text holds: the object that it is, or itself."""
-    try:
-        value = json.loads(text)
-        json_text(value).encode()
-    except (ValueError, RecursionError):
-        value = None
-    return value if isinstance(value, dict) else {"content": text}
+def _chosen(value: Any, allowed: Sequence[Any], field: str) -> Any:
+    if type(value) is not type(allowed[0]) or value not in allowed:
+        shown, choices = shortened(repr(value)), ", ".join(map(str, allowed))
+        raise RequestError(field, f"unknown value {shown}; allowed: {choices}")
+    return value
 
 
 def _json_words(text: str) -> Piece:
@@ -288,7 +312,9 @@ def _tagged_arguments(value: Any, slots: Slots) -> Any:
 _CMD3 = _Dialect(
     switches=("citation_quality", "on", "off"),
     has_safety_mode=True,
-    fields=frozenset({"template_id", "dev_instruction", "skip_preamble"}),
+    instructions=frozenset({"dev_instruction"}),
+    choices={"template_id": ("cmd3-v1", "cmd3-v2", "cmd3-v3"), "skip_preamble": (False, True)},
+    silent=None,
     name=_json_words,
     result=said_json,
     arguments=_json_arguments,
@@ -297,12 +323,14 @@ _CMD4 = replace(
     _CMD3,
     switches=("grounding", "enabled", "disabled"),
     has_safety_mode=False,
-    fields=frozenset({"template_id", "dev_instruction", "platform_instruction"}),
+    instructions=frozenset({"dev_instruction", "platform_instruction"}),
+    choices={"template_id": ("cmd4-v1", "cmd4-v2")},
+    silent="cmd4-v2",
 )
 _CMD5 = replace(
     _CMD4,
-    # Its other templates write another dialect.
-    fields=frozenset({"dev_instruction", "platform_instruction"}),
+    choices={},  # Its other templates write another dialect.
+    silent=None,
     name=_attribute,
     result=_json_in_xml,
     arguments=_tagged_arguments,

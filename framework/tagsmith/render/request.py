@@ -8,7 +8,6 @@ from typing import Any
 
 from tagsmith.errors import RequestError, require_text
 from tagsmith.message import Message
-from tagsmith.render.breaking import broken_value, family_markers
 from tagsmith.render.contents import (
     read_documents,
     read_object,
@@ -19,9 +18,20 @@ from tagsmith.render.conversation import message_list, read_conversation
 from tagsmith.render.options import MarkerPolicy, SafetyMode, Switch
 from tagsmith.render.turns import Document, Turn
 from tagsmith.request import Tool, read_request, read_tools
-from tagsmith.request.plain import from_json, named, plain
+from tagsmith.request.plain import from_json, mapping, named, plain
 from tagsmith.sources import SourceFinder, build_source_finder, build_source_map
 from tagsmith.spec.models import FamilySpec
+from tagsmith.wording import shortened
+
+_SWITCHES = ("enable_thinking", "thinking")
+"""Variables of chat templates that switch thinking."""
+_CITING = {
+    **dict.fromkeys(("enabled", "fast", "accurate"), Switch.ENABLED),
+    **dict.fromkeys(("disabled", "off"), Switch.DISABLED),
+}
+"""Cohere's words for whether, and when, to cite."""
+_FILLED = {"messages", "tools", "documents", "response_format", "add_generation_prompt"}
+"""Variables of every template that no field may take the place of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +81,6 @@ def read_prompt_request(
         RequestError: names the field, what is wrong with it and what is allowed.
     """
     given = message_list(messages)
-    policy = named(MarkerPolicy, markers, "markers")
     schema = read_request(response_format=response_format).response_schema
     safety = None if safety_mode is None else _safety_mode(safety_mode)
     return PromptRequest(
@@ -83,9 +92,9 @@ def read_prompt_request(
         reasoning=named(Switch, reasoning, "reasoning"),
         citations=named(Switch, citations, "citations"),
         safety_mode=safety,
-        fields=_read_fields(spec, template_fields, policy),
+        fields=_read_fields(template_fields),
         special_tokens=_read_tokens(special_tokens),
-        markers=policy,
+        markers=named(MarkerPolicy, markers, "markers"),
     )
 
 
@@ -117,14 +126,11 @@ def _tool(tool: Tool, given: Mapping[str, Any], index: int) -> PromptTool:
     return PromptTool(tool.name, description, read_object(parameters, f"tools[{index}].parameters"))
 
 
-def _read_fields(
-    spec: FamilySpec, fields: Mapping[str, Any] | None, policy: MarkerPolicy
-) -> dict[str, Any]:
+def _read_fields(fields: Mapping[str, Any] | None) -> dict[str, Any]:
     found = {} if fields is None else read_object(fields, "template_fields")
-    if policy is MarkerPolicy.KEEP:
-        return found
-    broken: dict[str, Any] = broken_value(found, family_markers(spec))
-    return broken
+    for name in found.keys() & _FILLED:
+        raise RequestError(f"template_fields.{name}", "is the request's own to fill; leave it out")
+    return found
 
 
 def _read_tokens(tokens: Mapping[str, str] | None) -> dict[str, str]:
@@ -145,33 +151,43 @@ def read_body(body: Any) -> dict[str, Any]:
     >>> read_body({"messages": [], "thinking": {"type": "disabled"}, "temperature": 0})
     {'messages': [], 'reasoning': 'disabled'}
     """
-    given = read_object(body, "request")
+    given = mapping(body, "request", "an object")
     if "messages" not in given:
         raise RequestError("messages", "is missing; give a list of messages")
     names = ("messages", "tools", "documents", "response_format", "safety_mode")
     options = {name: given[name] for name in names if given.get(name) is not None}
     fields = given.get("chat_template_kwargs")
     template_fields = {} if fields is None else read_object(fields, "chat_template_kwargs")
-    effort = given.get("reasoning_effort")
-    if effort is not None:
-        template_fields.setdefault("reasoning_effort", effort)
+    if given.get("reasoning_effort") is not None:
+        template_fields.setdefault("reasoning_effort", given["reasoning_effort"])
     thinking = _member(given, "thinking", "type")
-    if thinking is None and effort == "none":
-        thinking = Switch.DISABLED.value
     citing = _member(given, "citation_options", "mode")
     if thinking is not None:
-        options["reasoning"] = thinking
+        options["reasoning"] = named(Switch, thinking, "thinking.type").value
+    elif (told := _told(template_fields)) is not None:
+        options["reasoning"] = told.value
     if citing is not None:
-        options["citations"] = _CITING.get(str(citing).lower(), citing)
+        options["citations"] = _citing(citing).value
     if template_fields:
         options["template_fields"] = template_fields
     return options
 
 
-_CITING = {
-    **dict.fromkeys(("enabled", "fast", "accurate"), Switch.ENABLED.value),
-    **dict.fromkeys(("disabled", "off"), Switch.DISABLED.value),
-}
+def _citing(mode: Any) -> Switch:
+    found = _CITING.get(str(mode).lower())
+    if found is None:
+        shown = shortened(repr(mode))
+        allowed = ", ".join(_CITING)
+        raise RequestError("citation_options.mode", f"unknown value {shown}; allowed: {allowed}")
+    return found
+
+
+def _told(fields: Mapping[str, Any]) -> Switch | None:
+    """What the variables of chat templates say of thinking."""
+    if fields.get("reasoning_effort") == "none":
+        return Switch.DISABLED
+    told = [fields[name] for name in _SWITCHES if isinstance(fields.get(name), bool)]
+    return (Switch.ENABLED if told[0] else Switch.DISABLED) if told else None
 
 
 def _member(body: Mapping[str, Any], name: str, key: str) -> Any:

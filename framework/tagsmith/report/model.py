@@ -57,7 +57,13 @@ class Report:
 
 
 def build_report(
-    family: Family, text: str, *, name: str = "output", delta: int = DELTA, **options: Any
+    family: Family,
+    text: str,
+    *,
+    name: str = "output",
+    delta: int = DELTA,
+    finish_reason: str = "stop",
+    **options: Any,
 ) -> Report:
     """Read an output for `render_page`.
 
@@ -67,6 +73,7 @@ def build_report(
         name: What to call it in the page, such as its file's name.
         delta: Characters of a delta, 1 or more; the deltas of a long text are longer, so that there
             are 2,000 at most.
+        finish_reason: Why the output ended, as in `Parser.finish`.
         options: What the request says, as in `Family.explain`.
 
     Raises:
@@ -84,7 +91,7 @@ def build_report(
     # The spans are the native engine's: the message must be of the same reading.
     parser = family.parser(engine="native", **options)
     steps = [Step(piece, tuple(parser.feed(piece))) for piece in _pieces(text, delta)]
-    steps.append(Step("", tuple(parser.finish("stop"))))
+    steps.append(Step("", tuple(parser.finish(finish_reason))))
     return Report(
         name=name,
         family_id=family.id,

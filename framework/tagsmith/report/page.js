@@ -47,11 +47,22 @@ function rangeOf(text, start, end) {
   return range;
 }
 
-/** HTML cannot hold NUL: the page's text has U+FFFD in its place, in elements for such signs. */
-function restoreNul(root) {
+/**
+ * HTML cannot hold NUL and lone surrogates: the page's text has U+FFFD in their place, in elements
+ * whose labels name each character.
+ */
+function restoreSigns(root) {
   for (const sign of root.querySelectorAll(".sign")) {
-    sign.textContent = sign.textContent.replaceAll("\ufffd", "\0");
+    const names = sign.dataset.label.split(" ");
+    const restored = Array.from(sign.textContent, (character, at) =>
+      character === "\ufffd" ? characterOf(names[at]) : character,
+    );
+    sign.textContent = restored.join("");
   }
+}
+
+function characterOf(name) {
+  return name === "NUL" ? "\0" : String.fromCharCode(parseInt(name.slice("U+".length), 16));
 }
 
 /** What has been fed and how long each text of the message is, after `count` steps. */
@@ -126,7 +137,7 @@ function switchTheme(event) {
 function start() {
   const steps = JSON.parse(byId("playback").textContent);
   const slider = byId("slider");
-  restoreNul(byId("raw"));
+  restoreSigns(byId("raw"));
   const show = player(steps);
 
   const move = () => {

@@ -29,7 +29,8 @@ _NAMES_OF_SIGN = 5
 def raw_view(report: Report) -> str:
     """The raw text: its spans tile it, so the text of this element is the output to the letter.
 
-    NUL alone HTML cannot hold; it stands there as U+FFFD until the page's script mends it.
+    NUL and lone surrogates alone HTML cannot hold; they stand there as U+FFFD until the page's
+    script mends it.
     """
     marks = _ONLY_SIGNS if _has_too_many_marks(report.text) else _ALL_MARKS
     return in_chunks(_pieces(report), lambda text: _marked(text, marks))

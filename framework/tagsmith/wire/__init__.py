@@ -16,7 +16,14 @@ from tagsmith.wire.finish import (
     cohere_finish_reason,
     read_finish_reason,
 )
-from tagsmith.wire.options import CitationOrder, OffsetUnit, ReasoningField, ThoughtForm, Usage
+from tagsmith.wire.options import (
+    CitationOrder,
+    OffsetUnit,
+    ReasoningField,
+    StreamUsage,
+    ThoughtForm,
+    Usage,
+)
 from tagsmith.wire.response_events import ResponseEvents
 from tagsmith.wire.responses import response, response_items
 from tagsmith.wire.safe_text import safe_error
@@ -31,6 +38,7 @@ __all__ = [
     "OffsetUnit",
     "ReasoningField",
     "ResponseEvents",
+    "StreamUsage",
     "ThoughtForm",
     "Usage",
     "chat_completion",

@@ -67,6 +67,8 @@ def chat_completion(
 ) -> dict[str, Any]:
     """A whole answer, one choice for each message.
 
+    Beside what `chat_message` gives, the API's message has a `refusal`, here always null.
+
     Args:
         messages: The choices, in order of their index.
         id: The answer's.
@@ -85,7 +87,10 @@ def chat_completion(
     choices = [
         {
             "index": index,
-            "message": chat_message(message, reasoning_field=reasoning_field, units=units),
+            "message": {
+                **chat_message(message, reasoning_field=reasoning_field, units=units),
+                "refusal": None,
+            },
             "logprobs": None,
             "finish_reason": chat_finish_reason(
                 message.finish_reason, CallCount.of(message.tool_calls)

@@ -18,7 +18,7 @@ from tagsmith.events import (
 from tagsmith.request.plain import named
 from tagsmith.wire.chat import chat_usage
 from tagsmith.wire.finish import CallCount, chat_finish_reason
-from tagsmith.wire.options import CitationOrder, OffsetUnit, ReasoningField, Usage
+from tagsmith.wire.options import CitationOrder, OffsetUnit, ReasoningField, StreamUsage, Usage
 from tagsmith.wire.parts import call_fields, citation_fields, cited_texts
 
 Chunk = dict[str, Any]
@@ -41,6 +41,7 @@ class ChatChunks:
         reasoning_field: The key for reasoning.
         citations: When citations are told: as each span closes, with the last chunks, or never.
         units: What the offsets of citations count, from the start of the content or reasoning.
+        usage: Whether a `usage_chunk` follows the last chunk.
 
     Raises `RequestError` for an option's unknown value.
 
@@ -55,6 +56,7 @@ class ChatChunks:
         "_calls",
         "_content",
         "_created",
+        "_ended",
         "_id",
         "_index",
         "_later",
@@ -64,6 +66,7 @@ class ChatChunks:
         "_reasoning_field",
         "_started",
         "_told",
+        "_usage",
     )
 
     def __init__(
@@ -76,6 +79,7 @@ class ChatChunks:
         reasoning_field: ReasoningField | str = ReasoningField.REASONING_CONTENT,
         citations: CitationOrder | str = CitationOrder.FAST,
         units: OffsetUnit | str = OffsetUnit.CODE_POINTS,
+        usage: StreamUsage | str = StreamUsage.NONE,
     ) -> None:
         self._id = id
         self._model = model
@@ -83,12 +87,22 @@ class ChatChunks:
         self._index = index
         self._reasoning_field = named(ReasoningField, reasoning_field, "reasoning_field").value
         self._order = named(CitationOrder, citations, "citations")
+        follows = named(StreamUsage, usage, "usage") is StreamUsage.LAST
+        self._usage = {"usage": None} if follows else {}
         texts = cited_texts(named(OffsetUnit, units, "units"))
         self._content, self._reasoning = texts[Target.CONTENT], texts[Target.REASONING]
-        self._started = False
+        self._started = self._ended = False
         self._calls = CallCount()
         self._told = 0
         self._later: list[dict[str, Any]] = []
+
+    def start(self) -> list[Chunk]:
+        """A chunk that says whose turn it is. Where it was not asked for, the first other one does.
+
+        A stream of several choices begins with the start of each, in order: the official SDK puts a
+        choice where it is first seen.
+        """
+        return [] if self._started else [self._chunk({})]
 
     def feed(self, events: Iterable[Event]) -> list[Chunk]:
         """The chunks of the next events, in order."""
@@ -116,11 +130,15 @@ class ChatChunks:
         return chunks
 
     def finish(self, reason: str | None = "stop") -> list[Chunk]:
-        """The last chunks, to be asked for after the events of `Parser.finish` were fed.
+        """The last chunks, to be asked for after the events of `Parser.finish` were fed. Again,
+        there are none.
 
         The reason may be a server's own word. It is told apart as in `Message`: "tool_calls" when
         the turn stopped after complete calls, "length" when a call was cut off.
         """
+        if self._ended:
+            return []
+        self._ended = True
         return [*self._citations(), self._chunk({}, chat_finish_reason(reason, self._calls))]
 
     def _cited(self, citation: Citation) -> list[dict[str, Any]]:
@@ -146,6 +164,7 @@ class ChatChunks:
             "created": self._created,
             "model": self._model,
             "choices": [{"index": self._index, "delta": delta, "finish_reason": finish_reason}],
+            **self._usage,
         }
 
 

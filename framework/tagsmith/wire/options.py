@@ -28,6 +28,14 @@ class CitationOrder(StrEnum):
     OFF = "off"
 
 
+class StreamUsage(StrEnum):
+    """Whether a chunk of usage follows the last of a Chat Completions stream, which is the client's
+    `stream_options.include_usage`. Where one does, all other chunks have a null there."""
+
+    NONE = "none"
+    LAST = "last"
+
+
 class OffsetUnit(StrEnum):
     """What the offsets of citations count; Python counts code points, JavaScript UTF-16 units."""
 

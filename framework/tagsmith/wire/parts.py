@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from tagsmith.events import Citation, Target
@@ -35,10 +36,19 @@ def source_fields(citation: Citation) -> list[dict[str, Any]]:
     [{'type': 'tool'}]
     """
     shown = (
-        {key: deepcopy(value) for key, value in source.items() if value is not None}
+        {key: _copy(value) for key, value in source.items() if value is not None}
         for source in citation.sources
     )
     return [source for source in shown if source]
+
+
+def _copy(value: Any) -> Any:
+    """A copy of a JSON value; a number that JSON does not have is null, as in JavaScript."""
+    if isinstance(value, Mapping):
+        return {key: _copy(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_copy(inner) for inner in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def citation_fields(citation: Citation, place: Place) -> dict[str, Any]:

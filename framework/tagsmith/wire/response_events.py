@@ -49,7 +49,17 @@ class ResponseEvents:
     ['created', 'in_progress', 'output_item.added', 'content_part.added', 'output_text.delta']
     """
 
-    __slots__ = ("_calls", "_ended", "_id", "_items", "_open", "_sequence", "_shell", "_texts")
+    __slots__ = (
+        "_call_ids",
+        "_calls",
+        "_ended",
+        "_id",
+        "_items",
+        "_open",
+        "_sequence",
+        "_shell",
+        "_texts",
+    )
 
     def __init__(
         self,
@@ -67,6 +77,7 @@ class ResponseEvents:
         self._items: list[Item] = []
         self._open: OpenText | OpenCall | None = None
         self._calls = CallCount()
+        self._call_ids: set[str] = set()
 
     def start(self) -> list[ResponseEvent]:
         """The first events. `feed` and `finish` begin with them where they were not asked for."""
@@ -89,7 +100,7 @@ class ResponseEvents:
             elif isinstance(event, ToolCallStart):
                 self._calls.begun += 1
                 index = len(self._items)
-                item = call_item(event.id, event.name, self._id, index)
+                item = call_item(event.id, event.name, self._id, index, self._call_ids)
                 steps += self._begin(OpenCall(item, index))
             elif isinstance(event, ToolCallEnd):
                 self._calls.whole += event.complete

@@ -46,6 +46,7 @@ def response_items(
     texts = cited_texts(named(OffsetUnit, units, "units"))
     reason = chat_finish_reason(message.finish_reason, CallCount.of(message.tool_calls))
     items: list[Item] = []
+    taken: set[str] = set()
     for target, text in ((Target.REASONING, message.reasoning), (Target.CONTENT, message.content)):
         if not text:
             continue
@@ -62,7 +63,7 @@ def response_items(
         items[-1]["status"] = "incomplete"
     for call in message.tool_calls:
         status = "completed" if call.complete else "incomplete"
-        item = call_item(call.id, call.name, id, len(items))
+        item = call_item(call.id, call.name, id, len(items), taken)
         items.append({**item, "arguments": call.arguments, "status": status})
     return items
 
@@ -185,8 +186,15 @@ def fill_text(item: Item, text: str, citations: list[dict[str, Any]], status: st
     item["status"] = status
 
 
-def call_item(call_id: str, name: str, id: str, index: int) -> Item:  # noqa: A002
-    """The item of this index of a response, for a call; no arguments in it yet."""
+def call_item(call_id: str, name: str, id: str, index: int, taken: set[str]) -> Item:  # noqa: A002
+    """The item of this index of a response, for a call; no arguments in it yet.
+
+    The API tells calls apart by `call_id` alone: for one that is `taken`, another is made of the
+    number of calls so far. What the call gets is added to those.
+    """
+    if call_id in taken:
+        call_id = f"call_{id}_{len(taken)}"
+    taken.add(call_id)
     return {
         "id": f"fc_{id}_{index}",
         "type": "function_call",

@@ -18,7 +18,12 @@ _NAME = r"[^\s/\\\"'`<>|:;,()\[\]{}*?]+"
 # A name with spaces in it goes on where a separator follows: /Users/Jo Doe/x.
 _SPACED = rf"{_NAME}(?: [\w.-]+(?=[/\\])){{0,2}}"
 _ROUTE = r"v\d+(?:/|\b)"
-_START = r"(?<![\w/\\:.<~])"
+# Not inside a word or a path. A scheme's two slashes begin no path, other two may.
+_ROOT = rf"(?<![\w/\\.~])(?:/|(?<!:)//)(?!{_ROUTE})"
+# What stands for a folder: ~, ~jo, ., .., $HOME, ${HOME}.
+_FOLDER = r"(?<![\w/\\.~$])(?:~[\w.-]*|\.{1,2}|\$[A-Za-z_]\w*|\$\{\w+\})/"
+# Strings within strings have each backslash twice.
+_DRIVE = r"(?:(?<!\w)[A-Za-z]:|%\w+%)(?:\\+|/(?!/))"
 
 _Replacement = str | Callable[[re.Match[str]], str]
 _RULES: tuple[tuple[re.Pattern[str], _Replacement], ...] = tuple(
@@ -45,11 +50,11 @@ _RULES: tuple[tuple[re.Pattern[str], _Replacement], ...] = tuple(
             r"\1<path>\1",
         ),
         (rf"\bfile:/+(?:{_SPACED}[/\\]?)*", "<path>"),
-        (rf"(?<!\w)[A-Za-z]:[\\/](?!/)(?:{_SPACED}[\\/])*(?:{_NAME})?", "<path>"),
-        (rf"(?<![\w\\])\\\\(?:{_SPACED}\\)+(?:{_NAME})?", "<path>"),
-        (rf"(?<![\w/])~[\w.-]*/(?:{_SPACED}/)*(?:{_NAME})?", "<path>"),
-        (rf"{_START}/(?!{_ROUTE})(?:{_SPACED}/)+(?:{_NAME})?", "<path>"),
-        (rf"{_START}/[\w.-]*\w{_EXTENSION}", "<path>"),
+        (rf"{_DRIVE}(?:{_SPACED}[\\/]+)*(?:{_NAME})?", "<path>"),
+        (rf"(?<![\w\\])\\{{2,4}}(?:{_SPACED}\\+)+(?:{_NAME})?", "<path>"),
+        (rf"{_FOLDER}(?:{_SPACED}/)*(?:{_NAME})?", "<path>"),
+        (rf"{_ROOT}(?:{_SPACED}/)+(?:{_NAME})?", "<path>"),
+        (rf"{_ROOT}[\w.-]*\w{_EXTENSION}", "<path>"),
         (rf"(?<![\w/\\:.<-])[\w.-]+(?:/[\w.-]+)*/[\w.-]*\w{_EXTENSION}", "<path>"),
     )
 )
