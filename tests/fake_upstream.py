@@ -133,13 +133,14 @@ class FakeUpstream:
 
 
 @contextmanager
-def fake_upstream() -> Iterator[FakeUpstream]:
-    """A fake upstream on a free port of the loopback."""
+def fake_upstream(port: int = 0) -> Iterator[FakeUpstream]:
+    """A fake upstream on the loopback, on a free port if none is given."""
     upstream = FakeUpstream()
     loop = asyncio.new_event_loop()
-    listening = bind("127.0.0.1", 0)
+    listening = bind("127.0.0.1", port)
     upstream.url = address_of(listening)
-    server = loop.run_until_complete(asyncio.start_server(upstream.answer, sock=listening))
+    starting = asyncio.start_server(upstream.answer, sock=listening, backlog=2048)
+    server = loop.run_until_complete(starting)
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
 
@@ -175,10 +176,10 @@ def settings_for(family: Any, upstream: str = "http://127.0.0.1:9", **options: A
 
 
 @contextmanager
-def running(app: Any) -> Iterator[str]:
+def running(app: Any, *, head_timeout: float = 30.0) -> Iterator[str]:
     """The address of an application, served by uvicorn on a free port of the loopback."""
     listening = bind("127.0.0.1", 0)
-    server = make_server(app, shutdown_timeout=1)
+    server = make_server(app, head_timeout=head_timeout, shutdown_timeout=1)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

@@ -8,7 +8,7 @@ import pytest
 
 HEAVY = {
     *("xgrammar", "torch", "transformers", "tokenizers", "vllm", "rich"),
-    *("starlette", "uvicorn", "httpx", "jinja2"),
+    *("starlette", "uvicorn", "httpx", "httpx2", "jinja2"),
 }
 SHOW_HEAVY = f"import sys; print(sorted({HEAVY!r} & set(sys.modules)))"
 RUN_COMMAND = """

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from click.testing import CliRunner
 
@@ -41,6 +41,8 @@ WRONG: list[tuple[list[str], str]] = [
     ([*NEEDED, "--upstream", "http://u:p@x"], "--upstream: holds a name or a password"),
     ([*NEEDED, "--upstream-kind", "ollama"], "--upstream-kind"),
     ([*NEEDED, "--upstream-field", "seed"], "--upstream-field seed: no JSON behind ="),
+    ([*NEEDED, "--special-token", "</s>"], "--special-token </s>: give a name and a token"),
+    ([*NEEDED, "--special-token", "eos_token=</s>"], "are read by a chat template, and there is"),
     ([*NEEDED, "--chat-template", "none.jinja"], "--chat-template none.jinja: no such file"),
     ([*NEEDED, "--family", "qwen3"], "chat_template: "),
     ([*NEEDED, "--api-key-file", "empty.txt"], "--api-key-file empty.txt: holds no key"),
@@ -96,11 +98,13 @@ def process(
         server.communicate()
 
 
+@pytest.mark.heavy
 def test_a_process_from_its_start_to_its_end(tmp_path: Path) -> None:
     keys, template = tmp_path / "keys.txt", tmp_path / "chat.jinja"
     keys.write_text(f"another\n{KEY}\n")
-    template.write_text("{{ messages[0].content }}<|CHATBOT_TOKEN|>")
+    template.write_text("{{ bos_token }}{{ messages[0].content }}<|CHATBOT_TOKEN|>")
     options = ["--api-key-file", str(keys), "--chat-template", str(template)]
+    options += ["--special-token", "bos_token=<s=1>"]
     with (
         fake_upstream() as upstream,
         process(upstream, *options, "--model-name", "cmd", TAGSMITH_UPSTREAM_KEY=SECRET) as (
@@ -111,15 +115,16 @@ def test_a_process_from_its_start_to_its_end(tmp_path: Path) -> None:
         body = {"model": "cmd", "messages": [{"role": "user", "content": "the treasure"}]}
         headers = {"authorization": f"Bearer {KEY}"}
         upstream.reply = lambda _: saying("<|START_RESPONSE|>under the oak<|END_RESPONSE|>")
-        assert httpx.post(f"{url}/v2/chat?key={KEY}", json=body).status_code == 401
-        answer = httpx.post(f"{url}/v2/chat", json=body, headers=headers).json()
+        assert httpx2.post(f"{url}/v2/chat?key={KEY}", json=body).status_code == 401
+        answer = httpx2.post(f"{url}/v2/chat", json=body, headers=headers).json()
         assert answer["message"]["content"][0]["text"] == "under the oak"
         assert upstream.headers[-1]["authorization"] == f"Bearer {SECRET}"
         assert upstream.requests[-1]["model"] == "cmd"
+        assert upstream.requests[-1]["prompt"] == "<s=1>the treasure<|CHATBOT_TOKEN|>"
 
         upstream.reply = lambda _: Reply([piece("<|START_RESPONSE|>under"), FOREVER])
         stream = {**body, "stream": True}
-        with httpx.stream("POST", f"{url}/v2/chat", json=stream, headers=headers) as response:
+        with httpx2.stream("POST", f"{url}/v2/chat", json=stream, headers=headers) as response:
             assert "under" in next(part for part in response.iter_text() if "under" in part)
         until(lambda: upstream.left)
         server.send_signal(signal.SIGINT)
@@ -146,14 +151,8 @@ main({arguments!r})
 """
 
 
-@pytest.mark.parametrize(
-    "blocked",
-    [
-        "starlette",
-        pytest.param("uvicorn", marks=pytest.mark.heavy),
-        pytest.param("httpx", marks=pytest.mark.heavy),
-    ],
-)
+@pytest.mark.heavy
+@pytest.mark.parametrize("blocked", ["starlette", "uvicorn", "httpx2"])
 def test_without_the_extra_it_says_what_to_install(blocked: str) -> None:
     code = BLOCK.format(blocked={blocked}, arguments=["serve", *NEEDED])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -168,7 +167,7 @@ def test_help_and_settings_import_no_server() -> None:
     code = """
 import json, sys
 import tagsmith.serve, tagsmith.cli.serve
-print(json.dumps(sorted({"starlette", "uvicorn", "httpx", "jinja2", "anyio"} & set(sys.modules))))
+print(json.dumps(sorted({"starlette", "uvicorn", "httpx2", "jinja2", "anyio"} & set(sys.modules))))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == []

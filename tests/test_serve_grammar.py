@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import jsonschema
 import pytest
 
@@ -77,7 +77,7 @@ def servers(upstream: FakeUpstream) -> Iterator[str]:
 
 def answers(servers: str, family: str, **request: Any) -> Iterator[dict[str, Any]]:
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], **request}
-    with httpx.Client(timeout=30) as http:
+    with httpx2.Client(timeout=30) as http:
         for _ in range(SAMPLES):
             response = http.post(f"{servers}/{family}/v1/chat/completions", json=body)
             assert response.status_code == 200, response.text

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 
 import tagsmith
@@ -72,8 +72,8 @@ def servers(upstream: FakeUpstream) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def http() -> Iterator[httpx.Client]:
-    with httpx.Client(timeout=10) as client:
+def http() -> Iterator[httpx2.Client]:
+    with httpx2.Client(timeout=10) as client:
         yield client
 
 
@@ -82,7 +82,7 @@ def answering(upstream: FakeUpstream) -> None:
     upstream.reply = lambda _: saying("<|START_RESPONSE|>Hi<|END_RESPONSE|>")
 
 
-def problem(response: httpx.Response, api: str) -> str:
+def problem(response: httpx2.Response, api: str) -> str:
     body = response.json()
     assert set(body) == ({"error"} if api == "chat" else {"id", "message"})
     return str(body["error"]["message"] if api == "chat" else body["message"])
@@ -114,7 +114,7 @@ JSON = {"content-type": "application/json"}
 
 @apis
 @pytest.mark.parametrize("case", BODIES)
-def test_a_body_that_cannot_be_read(servers: str, http: httpx.Client, api: str, case: str) -> None:
+def test_a_body_that_cannot_be_read(servers: str, http: httpx2.Client, api: str, case: str) -> None:
     body, status, text = BODIES[case]
     response = http.post(f"{servers}/open{PATHS[api]}", content=body, headers=JSON)
     assert response.status_code == status
@@ -142,7 +142,7 @@ def test_a_body_that_does_not_come(servers: str) -> None:
 
 @apis
 @pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])
-def test_a_body_of_another_type(servers: str, http: httpx.Client, api: str, kind: str) -> None:
+def test_a_body_of_another_type(servers: str, http: httpx2.Client, api: str, kind: str) -> None:
     headers = {} if kind is None else {"content-type": kind}
     response = http.post(f"{servers}/open{PATHS[api]}", content=b"{}", headers=headers)
     assert response.status_code == 415
@@ -165,7 +165,7 @@ def test_a_body_of_another_type(servers: str, http: httpx.Client, api: str, kind
     ],
 )
 def test_what_there_is_not(
-    servers: str, http: httpx.Client, method: str, path: str, status: int, api: str
+    servers: str, http: httpx2.Client, method: str, path: str, status: int, api: str
 ) -> None:
     response = http.request(method, f"{servers}/open{path}")
     assert response.status_code == status
@@ -173,7 +173,7 @@ def test_what_there_is_not(
     assert ("allow" in response.headers) == (status == 405)
 
 
-def test_models_and_health(servers: str, http: httpx.Client) -> None:
+def test_models_and_health(servers: str, http: httpx2.Client) -> None:
     listed = http.get(f"{servers}/open/v1/models").json()
     assert [model["id"] for model in listed["data"]] == ["m"]
     assert http.get(f"{servers}/open/v1/models/m").json()["owned_by"] == "tagsmith"
@@ -198,7 +198,7 @@ def test_models_and_health(servers: str, http: httpx.Client) -> None:
         (f"Bearer {KEYS[1]}", 200),
     ],
 )
-def test_keys(servers: str, http: httpx.Client, api: str, given: str | None, status: int) -> None:
+def test_keys(servers: str, http: httpx2.Client, api: str, given: str | None, status: int) -> None:
     headers = {} if given is None else {"authorization": given.encode()}
     response = http.post(f"{servers}/locked{PATHS[api]}", json=ASKED, headers=headers)
     assert response.status_code == status
@@ -208,12 +208,12 @@ def test_keys(servers: str, http: httpx.Client, api: str, given: str | None, sta
     assert KEYS[0] not in response.text
 
 
-def test_models_need_a_key(servers: str, http: httpx.Client) -> None:
+def test_models_need_a_key(servers: str, http: httpx2.Client) -> None:
     assert http.get(f"{servers}/locked/v1/models").status_code == 401
 
 
 def test_the_upstream_gets_its_own_key(
-    upstream: FakeUpstream, servers: str, http: httpx.Client
+    upstream: FakeUpstream, servers: str, http: httpx2.Client
 ) -> None:
     headers = {"authorization": f"Bearer {KEYS[0]}"}
     http.post(f"{servers}/locked/v1/chat/completions", json=ASKED, headers=headers)
@@ -231,17 +231,51 @@ def test_the_upstream_gets_its_own_key(
     ],
 )
 def test_a_page_cannot_give_this_machine_a_name_of_its_own(
-    servers: str, http: httpx.Client, host: str, status: int
+    servers: str, http: httpx2.Client, host: str, status: int
 ) -> None:
     response = http.get(f"{servers}/local/v1/models", headers={"host": host})
     assert response.status_code == status
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions/", "/v2/chat/", "/health/"])
+def test_no_redirect_goes_where_a_header_says(servers: str, http: httpx2.Client, path: str) -> None:
+    answer = http.request("POST", f"{servers}/open{path}", json=ASKED, headers={"host": "evil"})
+    assert answer.status_code == 404
+
+
+HEADS: dict[str, list[bytes]] = {
+    "nothing": [],
+    "half a head": [b"POST /v2/chat HTTP/1.1\r\n"],
+    "half of a second head": [b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n", b"GET /"],
+    "a head without end": [b"GET / HTTP/1.1\r\n", *[b"x: y\r\n"] * 8],
+}
+
+
+def test_a_head_that_does_not_come() -> None:
+    """Nobody keeps a connection without asking for anything."""
+    app = create_app(settings_for(FAMILY))
+    with running(app, head_timeout=0.2) as url, ThreadPoolExecutor(4) as pool:
+
+        def closed(parts: list[bytes]) -> bool:
+            with connected(url) as sock:
+                try:
+                    for part in parts:
+                        sock.sendall(part)
+                        time.sleep(0.1)
+                    while sock.recv(9000):
+                        pass
+                except ConnectionError:
+                    return True
+                return True
+
+        assert all(pool.map(closed, HEADS.values()))
 
 
 # Places.
 
 
 def test_no_more_generations_than_places(
-    upstream: FakeUpstream, servers: str, http: httpx.Client
+    upstream: FakeUpstream, servers: str, http: httpx2.Client
 ) -> None:
     upstream.reply = lambda _: Reply([piece("<|START_RESPONSE|>Hi"), FOREVER])
     url = f"{servers}/narrow/v1/chat/completions"
@@ -286,7 +320,7 @@ def post(sock: socket.socket, path: str, body: dict[str, Any]) -> None:
 @ways
 @pytest.mark.parametrize("begun", [False, True], ids=["before the first frame", "after it"])
 def test_a_client_that_leaves_ends_the_upstreams_work(
-    upstream: FakeUpstream, servers: str, http: httpx.Client, api: str, stream: bool, begun: bool
+    upstream: FakeUpstream, servers: str, http: httpx2.Client, api: str, stream: bool, begun: bool
 ) -> None:
     first = [piece("<|START_RESPONSE|>Hi")] if begun else []
     upstream.reply = lambda _: Reply([*first, FOREVER])
@@ -305,7 +339,7 @@ def test_a_client_that_leaves_ends_the_upstreams_work(
 @ways
 @pytest.mark.heavy
 def test_a_client_that_does_not_read_is_not_waited_for(
-    upstream: FakeUpstream, http: httpx.Client, stream: bool, monkeypatch: pytest.MonkeyPatch
+    upstream: FakeUpstream, http: httpx2.Client, stream: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its generation ends in time, and so does the upstream's work."""
     monkeypatch.setattr("tagsmith.serve.exchange.FAREWELL_TIMEOUT", 0.2)
@@ -328,7 +362,7 @@ def test_a_client_that_does_not_read_is_not_waited_for(
         assert until(lambda: http.get(health).json()["generations"] == 0, 9) < 8
 
 
-def test_many_at_once_do_not_mix(upstream: FakeUpstream, servers: str, http: httpx.Client) -> None:
+def test_many_at_once_do_not_mix(upstream: FakeUpstream, servers: str, http: httpx2.Client) -> None:
     def reply(body: dict[str, Any]) -> Reply:
         word = body["prompt"].partition("<|")[0]
         steps: list[bytes | float] = [piece("<|START_RESPONSE|>")]
@@ -347,8 +381,33 @@ def test_many_at_once_do_not_mix(upstream: FakeUpstream, servers: str, http: htt
 
     upstream.reply = reply
     with ThreadPoolExecutor(16) as pool:
-        for word, said in pool.map(ask, range(32)):
+        for word, said in pool.map(ask, range(16)):
             assert said == word
+
+
+def test_who_is_left_when_the_server_stops_is_told(upstream: FakeUpstream) -> None:
+    upstream.reply = lambda _: Reply([piece("<|START_RESPONSE|>Hi"), FOREVER])
+    app = create_app(settings_for(FAMILY, upstream.url))
+    asked = [(api, stream) for api in PATHS for stream in (False, True)]
+    with ThreadPoolExecutor(4) as pool:
+        with running(app) as url:
+            answers = [
+                pool.submit(
+                    httpx2.post, url + PATHS[api], json={**ASKED, "stream": stream}, timeout=10
+                )
+                for api, stream in asked
+            ]
+            until(lambda: httpx2.get(f"{url}/health").json()["generations"] == 4)
+        told = [answer.result(5) for answer in answers]
+    for (api, stream), answer in zip(asked, told, strict=True):
+        assert answer.status_code == (200 if stream else 503)
+        assert "the server is being stopped" in answer.text
+        if not stream:
+            problem(answer, api)
+        elif api == "cohere":
+            assert '"finish_reason":"ERROR"' in answer.text
+            assert answer.text.endswith("data: [DONE]\n\n")
+    until(lambda: upstream.open == 0)
 
 
 # Faults and logs.
@@ -357,7 +416,7 @@ def test_many_at_once_do_not_mix(upstream: FakeUpstream, servers: str, http: htt
 @apis
 def test_a_fault_tells_nothing(
     servers: str,
-    http: httpx.Client,
+    http: httpx2.Client,
     api: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -376,7 +435,7 @@ def test_a_fault_tells_nothing(
 
 
 def test_logs_hold_neither_keys_nor_what_was_said(
-    upstream: FakeUpstream, servers: str, http: httpx.Client, caplog: pytest.LogCaptureFixture
+    upstream: FakeUpstream, servers: str, http: httpx2.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.reply = lambda _: saying("<|START_RESPONSE|>Under the <co>old oak</co: 0:[0]>")
     headers = {"authorization": f"Bearer {KEYS[0]}"}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 import tagsmith
@@ -57,18 +57,18 @@ def servers(upstream: FakeUpstream) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def http() -> Iterator[httpx.Client]:
-    with httpx.Client(timeout=10) as client:
+def http() -> Iterator[httpx2.Client]:
+    with httpx2.Client(timeout=10) as client:
         yield client
 
 
-def chat(http: httpx.Client, url: str, **more: Any) -> dict[str, Any]:
+def chat(http: httpx2.Client, url: str, **more: Any) -> dict[str, Any]:
     answer = http.post(f"{url}/v1/chat/completions", json={**ASKED, **more}).json()
     message: dict[str, Any] = answer["choices"][0]["message"]
     return message
 
 
-def events(http: httpx.Client, url: str, **more: Any) -> list[dict[str, Any]]:
+def events(http: httpx2.Client, url: str, **more: Any) -> list[dict[str, Any]]:
     response = http.post(f"{url}/v2/chat", json={**ASKED, "stream": True, **more})
     frames = response.text.split("\n\n")[:-2]
     return [json.loads(frame.removeprefix("data: ")) for frame in frames]
@@ -78,14 +78,14 @@ def types(told: list[dict[str, Any]]) -> list[str]:
     return [event["type"] for event in told]
 
 
-def test_the_key_of_reasoning(upstream: FakeUpstream, servers: str, http: httpx.Client) -> None:
+def test_the_key_of_reasoning(upstream: FakeUpstream, servers: str, http: httpx2.Client) -> None:
     upstream.reply = lambda _: saying(OUTPUT)
     assert chat(http, f"{servers}/usual")["reasoning_content"] == "hm"
     assert chat(http, f"{servers}/reasoning")["reasoning"] == "hm"
 
 
 def test_thoughts_of_models_that_plan(
-    upstream: FakeUpstream, servers: str, http: httpx.Client
+    upstream: FakeUpstream, servers: str, http: httpx2.Client
 ) -> None:
     upstream.reply = lambda _: saying(CALLING)
     told = types(events(http, f"{servers}/plan", tools=TOOLS))
@@ -115,7 +115,7 @@ def test_thoughts_of_models_that_plan(
 def test_when_citations_are_told(
     upstream: FakeUpstream,
     servers: str,
-    http: httpx.Client,
+    http: httpx2.Client,
     path: str,
     mode: str | None,
     order: str,
@@ -132,7 +132,7 @@ def test_when_citations_are_told(
     assert ("citations" in chat(http, servers + path, **more)) == cited
 
 
-def test_what_offsets_count(upstream: FakeUpstream, servers: str, http: httpx.Client) -> None:
+def test_what_offsets_count(upstream: FakeUpstream, servers: str, http: httpx2.Client) -> None:
     upstream.reply = lambda _: saying(OUTPUT)
     [citation] = chat(http, f"{servers}/usual")["citations"]
     assert (citation["start"], citation["end"]) == (2, 4)
@@ -142,7 +142,7 @@ def test_what_offsets_count(upstream: FakeUpstream, servers: str, http: httpx.Cl
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_nobody_holds_is_told_in_a_header(
-    upstream: FakeUpstream, servers: str, http: httpx.Client, stream: bool
+    upstream: FakeUpstream, servers: str, http: httpx2.Client, stream: bool
 ) -> None:
     upstream.reply = lambda _: saying(CALLING)
     body = {**ASKED, "tools": TOOLS, "tool_choice": "required", "stream": stream}
@@ -156,11 +156,14 @@ def test_what_nobody_holds_is_told_in_a_header(
 
 
 def test_usage_is_told_where_it_is_asked_for(
-    upstream: FakeUpstream, servers: str, http: httpx.Client
+    upstream: FakeUpstream, servers: str, http: httpx2.Client
 ) -> None:
     upstream.reply = lambda _: saying(OUTPUT)
     url, body = f"{servers}/usual/v1/chat/completions", {**ASKED, "stream": True}
     assert '"usage"' not in http.post(url, json=body).text
     body["stream_options"] = {"include_usage": True}
-    assert http.post(url, json=body).text.count('"usage"') == 1
+    frames = http.post(url, json=body).text.split("\n\n")[:-2]
+    *nothing, counted = [json.loads(frame.removeprefix("data: "))["usage"] for frame in frames]
+    assert set(nothing) == {None}
+    assert counted["prompt_tokens"] == 11
     assert "usage" in events(http, f"{servers}/usual")[-1]["delta"]

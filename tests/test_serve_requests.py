@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -42,8 +43,9 @@ def strict(function: dict[str, Any], value: bool = True) -> dict[str, Any]:
 def prepared(api: Api, body: dict[str, Any], **options: Any) -> Prepared:
     options.setdefault("chat_template", "<bos>{{ messages[-1].content }}<|CHATBOT_TOKEN|>")
     family = options.pop("family", FAMILY)
-    raw = json.dumps({"model": "m", "messages": QUESTION, **body}).encode()
-    return prepare(api, raw, settings_for(family, **options))
+    # JSON has no word for infinity, but 1e999 is read as it.
+    raw = json.dumps({"model": "m", "messages": QUESTION, **body}).replace("Infinity", "1e999")
+    return prepare(api, raw.encode(), settings_for(family, **options))
 
 
 def sent(api: Api, body: dict[str, Any], **options: Any) -> dict[str, Any]:
@@ -175,6 +177,14 @@ WRONG: list[tuple[Api, dict[str, Any], str]] = [
         {"stream": True, "stream_options": {"include_usage": "yes"}},
         "stream_options.include_usage: ",
     ),
+    (CHAT, {"stream_options": 5}, "stream_options: must be an object, not 5"),
+    (CHAT, {"stream_options": {"x": 1}}, "stream_options.x: is no field that this server knows"),
+    (
+        CHAT,
+        {"stream_options": {"continuous_usage_stats": True}},
+        "stream_options.continuous_usage_stats: is not supported",
+    ),
+    (CHAT, {"max_completion_tokens": 5, "max_tokens": "x"}, "max_tokens: must be a whole number"),
     (CHAT, {"stop": 5}, "stop: must be a list, not 5"),
     (CHAT, {"stop": [""]}, "stop: '' is no stop string"),
     (CHAT, {"stop": ["x"] * 65}, "stop: 65 stop strings are too many"),
@@ -199,6 +209,11 @@ WRONG: list[tuple[Api, dict[str, Any], str]] = [
         CHAT,
         {"chat_template_kwargs": {"messages": []}},
         "chat_template_kwargs.messages: is not supported",
+    ),
+    (
+        CHAT,
+        {"chat_template_kwargs": {"x": [math.inf]}},
+        "chat_template_kwargs: is no JSON object",
     ),
     (CHAT, {"documents": "x"}, "documents: must be a list, not 'x'"),
     (CHAT, {"no\nsuch": 1}, "no such: is no field that this server knows"),
@@ -227,6 +242,32 @@ def test_a_wrong_field_is_named(api: Api, body: dict[str, Any], message: str) ->
     assert error.message.startswith(message)
     assert error.param is not None
     assert error.message.startswith(error.param)
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("depth", [300, 600, 900])
+@pytest.mark.parametrize(
+    ("api", "name"),
+    [(CHAT, "n"), (COHERE, "citation_options"), (CHAT, "tools"), (CHAT, "messages")],
+)
+def test_what_is_nested_deeply_is_refused(api: Api, name: str, depth: int) -> None:
+    error = refusal(api, {name: [nested(depth)]})
+    assert error.status == 400
+    assert len(error.message) < 300
+
+
+def test_no_message_is_as_long_as_the_request() -> None:
+    tool = {"type": "function", "function": {"name": "f" * 100_000, "parameters": {}}}
+    family = tagsmith.get_family("qwen3-coder")
+    error = refusal(CHAT, {"tools": [tool]}, family=family, structural_tags="always")
+    assert error.message.startswith("tools: ")
+    assert len(error.message) <= 2000
 
 
 @pytest.mark.parametrize(
@@ -286,6 +327,35 @@ def test_without_a_template_nobody_sees_its_fields() -> None:
     body = {"chat_template_kwargs": {"tone": "kind", "thinking": False}}
     error = refusal(CHAT, body, chat_template=None)
     assert error.message == "chat_template_kwargs: no chat template is there to see tone"
+
+
+@pytest.mark.parametrize("template", [None, "{{ messages[0].content }}"])
+@pytest.mark.parametrize("api", [CHAT, COHERE], ids=["chat", "cohere"])
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+        {"type": "image", "image": "x"},
+        {"image_url": {"url": "x"}},
+    ],
+)
+def test_a_picture_is_refused_also_where_a_family_has_a_place_for_it(
+    api: Api, block: dict[str, Any], template: str | None
+) -> None:
+    content = [{"type": "text", "text": "Look!"}, block]
+    family = tagsmith.get_family("cohere-command-a-vision")
+    body = {"messages": [{"role": "user", "content": content}]}
+    error = refusal(api, body, family=family, chat_template=template)
+    assert error.message.startswith("messages[0].content[1]: a picture cannot be passed on")
+
+
+def test_a_template_gets_the_special_tokens() -> None:
+    template = "{{ bos_token }}{{ messages[0].content }}{{ eos_token }}"
+    assert prepared(CHAT, {}, chat_template=template).body["prompt"] == "Hi"
+    tokens = {"bos_token": "<s>", "eos_token": "</s>"}
+    body = {"chat_template_kwargs": {"eos_token": "other"}}
+    prompt = prepared(CHAT, body, chat_template=template, special_tokens=tokens).body["prompt"]
+    assert prompt == "<s>Hi</s>"
 
 
 def test_markers_in_what_a_user_says_forge_no_turn() -> None:
@@ -497,6 +567,7 @@ def test_an_address_in_every_spelling(given: str) -> None:
         ({"model_name": ""}, "model_name"),
         ({"api_keys": ("a", "")}, "api_keys"),
         ({"default_max_tokens": 0}, "default_max_tokens"),
+        ({"special_tokens": {"eos_token": "</s>"}}, "special_tokens"),
         ({"structural_tags": "often"}, "structural_tags"),
         ({"unenforced": "hide"}, "unenforced"),
         ({"thoughts": "aloud"}, "thoughts"),

@@ -95,24 +95,27 @@ def recorded(path: str) -> Recorded:
     return cases_of(path.split("/")[1])[path]
 
 
-# Something of every kind: plain, thoughts, calls of each layout, citations, cuts, several regions.
+# Something of every kind: plain, thoughts, calls, a citation, a cut.
 CHOSEN = [
     "/cohere/a-think-answer",
+    "/cohere/two-calls",
+    "/cohere/truncated-call",
+    "/cohere/citation",
+    "/cohere/citation-nested",
+    "/gpt_oss/preamble-before-a-call",
+    "/qwen3_coder/types-of-the-schema",
+]
+# And of each layout, several regions.
+MORE = [
     "/cohere/v-text-wrapper",
     "/cohere/a-prompt-opened-thinking",
-    "/cohere/two-calls",
     "/cohere/tool-choice-none-keeps-the-text",
-    "/cohere/truncated-call",
     "/cohere/text-around-a-call",
-    "/cohere/citation",
     "/cohere/citation-offsets-are-code-points",
     "/cohere/citation-in-reasoning",
-    "/cohere/citation-nested",
     "/command_xml/several-calls-on-lines-of-their-own",
     "/command_r/several-calls",
     "/qwen3/thinking-and-calls",
-    "/qwen3_coder/types-of-the-schema",
-    "/gpt_oss/preamble-before-a-call",
     "/kimi_k2/several-calls-late-in-a-conversation",
     "/llama_4/several-calls",
     "/mistral_v11/cut-off-inside-arguments",
@@ -166,7 +169,9 @@ def url(upstream: FakeUpstream) -> Iterator[str]:
         yield address
 
 
-chosen_case = pytest.mark.parametrize("path", CHOSEN)
+chosen_case = pytest.mark.parametrize(
+    "path", [*CHOSEN, *(pytest.param(path, marks=pytest.mark.heavy) for path in MORE)]
+)
 
 
 @pytest.fixture(scope="module")
@@ -419,7 +424,7 @@ def test_asynchronous_clients_at_the_same_time(url: str) -> None:
         return stream.told()
 
     async def ask_all() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
-        paths = CHOSEN[:10]
+        paths = CHOSEN
         async with (
             openai.AsyncOpenAI(base_url="http://unset", api_key="none", max_retries=0) as client,
             httpx.AsyncClient() as http,

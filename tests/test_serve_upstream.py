@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import cohere
 import httpx
+import httpx2
 import openai
 import pytest
 from cohere.core.api_error import ApiError
@@ -32,6 +35,8 @@ from fake_upstream import (
     until,
 )
 from tagsmith.serve import create_app
+from tagsmith.serve.frames import Frame, Piece
+from tagsmith.serve.run import Run, Step
 
 FAMILY = tagsmith.get_family("cohere-command-a")
 QUESTION = [{"role": "user", "content": "Well?"}]
@@ -88,8 +93,8 @@ def url(servers: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def http() -> Iterator[httpx.Client]:
-    with httpx.Client(timeout=10) as client:
+def http() -> Iterator[httpx2.Client]:
+    with httpx2.Client(timeout=10) as client:
         yield client
 
 
@@ -99,11 +104,11 @@ def server_for(text: str) -> str:
     return next((path for said, path in late.items() if said in text), "/patient")
 
 
-def ask(http: httpx.Client, url: str, api: str, stream: bool, **more: Any) -> httpx.Response:
+def ask(http: httpx2.Client, url: str, api: str, stream: bool, **more: Any) -> httpx2.Response:
     return http.post(url + PATHS[api], json={**ASKED, "stream": stream, **more})
 
 
-def message_of(response: httpx.Response, api: str) -> str:
+def message_of(response: httpx2.Response, api: str) -> str:
     """The message of an error, whose whole shape is the API's."""
     body = response.json()
     if api == "cohere":
@@ -160,7 +165,35 @@ REFUSALS: dict[str, tuple[Reply, int, str]] = {
         502,
         "failed: out of memory",
     ),
+    "half a character": (Reply([b'data: {"error": "a\\ud83d"}\n\n']), 502, "failed: a?"),
+    "a refusal in the stream": (
+        Reply([frame({"error": {"message": "prompt is too long", "code": 400}}), DONE]),
+        400,
+        "refused the request: prompt is too long",
+    ),
+    "SGLang's refusal in the stream": (
+        Reply([frame({"object": "error", "message": "too long", "code": 400})]),
+        400,
+        "refused the request: too long",
+    ),
+    "TGI's refusal in the stream": (
+        Reply([frame({"error": "too long", "error_type": "validation"})]),
+        400,
+        "refused the request: too long",
+    ),
+    "busy in the stream": (
+        Reply([frame({"error": {"message": "x", "code": 503}})]),
+        503,
+        "is busy",
+    ),
+    "busy for ever": (
+        Reply([b"{}"], 429, "text/html", ["retry-after: " + "9" * 5000]),
+        429,
+        "busy",
+    ),
     "error event": (Reply([b'event: error\ndata: {"message": "lost"}\n\n']), 502, "failed: lost"),
+    "error event of text": (Reply([b'event: error\ndata: "lost"\n\n']), 502, "failed: lost"),
+    "error event of no JSON": (Reply([b"event: error\ndata: x\n\n"]), 502, "without saying why"),
     "error field": (Reply([b'error: {"message": "lost"}\n\n']), 502, "failed: lost"),
     "stall before": (Reply([FOREVER]), 504, "has sent nothing for 0.2 seconds"),
     "comments alone": (Reply([b": ping\n\n", 0.1] * 40), 504, "has sent nothing for 0.2 seconds"),
@@ -171,7 +204,7 @@ REFUSALS: dict[str, tuple[Reply, int, str]] = {
 @either
 @pytest.mark.parametrize("case", REFUSALS)
 def test_before_the_first_byte_it_is_an_http_error(
-    upstream: FakeUpstream, servers: str, http: httpx.Client, api: str, stream: bool, case: str
+    upstream: FakeUpstream, servers: str, http: httpx2.Client, api: str, stream: bool, case: str
 ) -> None:
     reply, status, text = REFUSALS[case]
     upstream.reply = lambda _: reply
@@ -184,7 +217,7 @@ def test_before_the_first_byte_it_is_an_http_error(
 
 
 @apis
-def test_an_upstream_that_is_not_there(http: httpx.Client, api: str) -> None:
+def test_an_upstream_that_is_not_there(http: httpx2.Client, api: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -192,6 +225,24 @@ def test_an_upstream_that_is_not_there(http: httpx.Client, api: str) -> None:
             response = ask(http, url, api, stream=True)
     assert response.status_code == 502
     assert message_of(response, api) == "upstream: cannot be reached"
+
+
+@apis
+def test_an_upstream_that_takes_no_connection(http: httpx2.Client, api: str) -> None:
+    with ExitStack() as sockets:
+        full = sockets.enter_context(socket.socket())
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        host, port = full.getsockname()
+        for _ in range(2):  # These fill its queue.
+            waiting = sockets.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex((host, port))
+        app = create_app(settings_for(FAMILY, f"http://{host}:{port}", connect_timeout=0.2))
+        with running(app) as url:
+            response = ask(http, url, api, stream=True)
+    assert response.status_code == 504
+    assert message_of(response, api).endswith("has not taken the connection for 0.2 seconds")
 
 
 BREAKS: dict[str, tuple[Reply, str]] = {
@@ -212,7 +263,7 @@ BREAKS: dict[str, tuple[Reply, str]] = {
 @apis
 @pytest.mark.parametrize("case", BREAKS)
 def test_in_mid_stream_it_is_the_apis_own_error(
-    upstream: FakeUpstream, servers: str, http: httpx.Client, api: str, case: str
+    upstream: FakeUpstream, servers: str, http: httpx2.Client, api: str, case: str
 ) -> None:
     reply, text = BREAKS[case]
     upstream.reply = lambda _: reply
@@ -237,7 +288,7 @@ def test_in_mid_stream_it_is_the_apis_own_error(
 
 @pytest.mark.parametrize("case", BREAKS)
 def test_an_answer_that_is_not_streamed_has_no_middle(
-    upstream: FakeUpstream, servers: str, http: httpx.Client, case: str
+    upstream: FakeUpstream, servers: str, http: httpx2.Client, case: str
 ) -> None:
     reply, text = BREAKS[case]
     upstream.reply = lambda _: reply
@@ -259,7 +310,7 @@ def test_the_sdks_raise_what_happened(upstream: FakeUpstream, url: str) -> None:
         with pytest.raises(openai.BadRequestError) as wrong:
             client.chat.completions.create(**ASKED, n=0)
         assert wrong.value.param == "n"
-    with httpx.Client() as http:
+    with httpx.Client() as http:  # The SDK of Cohere is built on it.
         co = cohere.ClientV2(base_url=url, api_key="none", httpx_client=http)
         *_, last = co.chat_stream(**ASKED)
         assert last.type == "message-end"
@@ -288,16 +339,20 @@ ODD = {
     "data of two lines": Reply(
         [FIRST.replace(b'"text"', b'\ndata: "text"'), piece("", finish="stop")]
     ),
+    "counts of no choice behind the end": Reply(
+        [FIRST, piece("", finish="stop"), piece("", index=5, usage=counted(1, 1)), DONE]
+    ),
     "no index": Reply([frame({"choices": [{"text": "Hi"}]}), piece("", finish="stop")]),
     "text after the end": Reply([FIRST, piece("", finish="stop"), piece("more"), DONE]),
 }
 
 
-@apis
-@ways
+@pytest.mark.parametrize(
+    ("api", "stream"), [("chat", False), ("cohere", True)], ids=["chat", "cohere"]
+)
 @pytest.mark.parametrize("case", ODD)
 def test_what_servers_do_otherwise_is_understood(
-    upstream: FakeUpstream, url: str, http: httpx.Client, api: str, stream: bool, case: str
+    upstream: FakeUpstream, url: str, http: httpx2.Client, api: str, stream: bool, case: str
 ) -> None:
     upstream.reply = lambda _: ODD[case]
     response = ask(http, url, api, stream)
@@ -309,8 +364,25 @@ def test_what_servers_do_otherwise_is_understood(
         assert response.text.endswith("data: [DONE]\n\n")
 
 
+def test_a_long_piece_holds_nobody_up() -> None:
+    """It is read in portions, between which others have their turn."""
+
+    async def frames() -> AsyncGenerator[Frame]:
+        yield Frame((Piece(0, "<|START_RESPONSE|>" + "é" * 5000, "stop"),), None)
+
+    async def read(run: Run) -> list[Step]:
+        return [step async for step in run.steps(frames())]
+
+    run = Run([FAMILY.parser()], longest=1 << 20)
+    steps = asyncio.run(read(run))
+    assert len(steps) == 5
+    assert [step.message for step in steps[:-1]] == [None] * 4
+    assert steps[-1].message == run.messages[0]
+    assert run.messages[0].content == "é" * 5000
+
+
 def test_characters_cut_in_two_are_whole_again(
-    upstream: FakeUpstream, url: str, http: httpx.Client
+    upstream: FakeUpstream, url: str, http: httpx2.Client
 ) -> None:
     raw = json.dumps({"choices": [{"index": 0, "text": "né 😀"}]}, ensure_ascii=False).encode()
     data = b"data: " + raw + b"\n\n"
@@ -326,7 +398,7 @@ def test_characters_cut_in_two_are_whole_again(
 @apis
 @ways
 def test_the_longest_output_ends_as_by_length(
-    upstream: FakeUpstream, url: str, http: httpx.Client, api: str, stream: bool
+    upstream: FakeUpstream, url: str, http: httpx2.Client, api: str, stream: bool
 ) -> None:
     before = len(upstream.left)
     upstream.reply = lambda _: Reply([FIRST, *[piece("x" * 300)] * 5, FOREVER])
@@ -339,7 +411,7 @@ def test_the_longest_output_ends_as_by_length(
 @apis
 @ways
 def test_a_stop_string_ends_the_content_and_the_upstreams_work(
-    upstream: FakeUpstream, url: str, http: httpx.Client, api: str, stream: bool
+    upstream: FakeUpstream, url: str, http: httpx2.Client, api: str, stream: bool
 ) -> None:
     """It counts in the content alone; the upstream is not told of it."""
     before = len(upstream.left)
@@ -364,8 +436,35 @@ def test_a_stop_string_ends_the_content_and_the_upstreams_work(
         assert "9" in response.text.partition('"usage"')[2]
 
 
+CALL = '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f", "parameters": {"a": "END"}}]'
+STOPS: dict[str, tuple[str, str | None, str]] = {
+    "in thoughts": ("<|START_THINKING|>END<|END_THINKING|><|START_RESPONSE|>Hi", "Hi", "stop"),
+    "in arguments": (f"{CALL}<|END_ACTION|>", None, "tool_calls"),
+    "behind a marker": ("<|START_THINKING|>x<|END_THINKING|><|START_RESPONSE|>END.", None, "stop"),
+    "behind thoughts": (
+        "<|START_THINKING|>END<|END_THINKING|><|START_RESPONSE|>aENDb",
+        "a",
+        "stop",
+    ),
+    "begun, not ended": ("<|START_RESPONSE|>aEN", "aEN", "stop"),
+}
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+@pytest.mark.parametrize("case", STOPS)
+def test_where_a_stop_string_counts(
+    upstream: FakeUpstream, url: str, http: httpx2.Client, case: str, size: int
+) -> None:
+    output, content, reason = STOPS[case]
+    upstream.reply = lambda _: saying(output, size=size)
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    answer = ask(http, url, "chat", stream=False, stop="END", tools=tools).json()
+    [choice] = answer["choices"]
+    assert (choice["message"]["content"], choice["finish_reason"]) == (content, reason)
+
+
 def test_a_stop_string_in_one_choice_leaves_the_others(
-    upstream: FakeUpstream, url: str, http: httpx.Client
+    upstream: FakeUpstream, url: str, http: httpx2.Client
 ) -> None:
     upstream.reply = lambda _: Reply(
         [
@@ -385,7 +484,7 @@ def test_a_stop_string_in_one_choice_leaves_the_others(
 
 
 def test_choices_are_told_apart_in_a_stream(
-    upstream: FakeUpstream, url: str, http: httpx.Client
+    upstream: FakeUpstream, url: str, http: httpx2.Client
 ) -> None:
     upstream.reply = lambda _: Reply(
         [
@@ -408,7 +507,7 @@ def test_choices_are_told_apart_in_a_stream(
     assert usage["usage"] == {"prompt_tokens": 4, "completion_tokens": 5, "total_tokens": 9}
 
 
-def test_every_place_is_given_back(upstream: FakeUpstream, url: str, http: httpx.Client) -> None:
+def test_every_place_is_given_back(upstream: FakeUpstream, url: str, http: httpx2.Client) -> None:
     upstream.reply = lambda _: saying(HI)
     assert ask(http, url, "chat", stream=False).status_code == 200
     until(lambda: http.get(f"{url}/health").json() == {"status": "ok", "generations": 0})

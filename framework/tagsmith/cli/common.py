@@ -55,6 +55,33 @@ def families_option(command: _Command) -> _Command:
     )(command)
 
 
+def special_tokens_option(command: _Command) -> _Command:
+    """The option `--special-token NAME=TEXT`, repeatable; see `read_special_tokens`."""
+    return click.option(
+        "--special-token",
+        "special_tokens",
+        metavar="NAME=TEXT",
+        multiple=True,
+        help="A special token of the chat template, as in eos_token=</s>; may be given again.",
+    )(command)
+
+
+def read_special_tokens(given: Sequence[str]) -> dict[str, str]:
+    """What `--special-token` gave: tokens by the names that chat templates have for them.
+
+    >>> read_special_tokens(["eos_token=</s>"])
+    {'eos_token': '</s>'}
+    """
+    tokens = {}
+    for pair in given:
+        name, equals, text = pair.partition("=")
+        if not name or not equals:
+            shown = shortened(pair)
+            fail(f"--special-token {shown}: give a name and a token, as in eos_token=</s>")
+        tokens[name] = text
+    return tokens
+
+
 def family_option(command: _Command) -> _Command:
     """The options `--family NAME` (needed) and `--model NAME`; the command gets both.
 

@@ -6,17 +6,17 @@ import click
 
 from tagsmith.cli.common import (
     echo_json,
-    fail,
     families_option,
     family_option,
     format_option,
     pick_family,
     read_json,
+    read_special_tokens,
     read_text,
+    special_tokens_option,
 )
 from tagsmith.render.options import MarkerPolicy, Switch
 from tagsmith.wire.options import OffsetUnit
-from tagsmith.wording import shortened
 
 
 @click.command()
@@ -28,13 +28,7 @@ from tagsmith.wording import shortened
     metavar="FILE",
     help="The model's chat template, in place of the family's own renderer.",
 )
-@click.option(
-    "--special-token",
-    "special_tokens",
-    metavar="NAME=TEXT",
-    multiple=True,
-    help="A special token of the chat template, as in eos_token=</s>; may be given again.",
-)
+@special_tokens_option
 @click.option(
     "--reasoning",
     type=click.Choice([switch.value for switch in Switch]),
@@ -84,7 +78,7 @@ def command(
     if reasoning is not None:
         options["reasoning"] = reasoning
     template = None if chat_template is None else read_text(chat_template, "--chat-template")
-    tokens = dict(map(_token, special_tokens))
+    tokens = read_special_tokens(special_tokens)
     prompt = found.render(
         **options, chat_template=template, special_tokens=tokens, markers=markers, units=units
     )
@@ -92,10 +86,3 @@ def command(
         echo_json({"family": found.id, "prompt": prompt})
     else:
         click.echo(prompt, nl=False, color=True)  # Else terminal codes in it are dropped.
-
-
-def _token(given: str) -> tuple[str, str]:
-    name, equals, text = given.partition("=")
-    if not name or not equals:
-        fail(f"--special-token {shortened(given)}: give a name and a token, as in eos_token=</s>")
-    return name, text

@@ -15,8 +15,10 @@ from tagsmith.cli.common import (
     families_option,
     family_option,
     pick_family,
+    read_special_tokens,
     read_text,
     shown_path,
+    special_tokens_option,
 )
 from tagsmith.serve.settings import (
     Limits,
@@ -118,6 +120,7 @@ def _choice_options(command: _Command) -> _Command:
 )
 @click.option("--model-name", metavar="NAME", help="What clients call the model.")
 @click.option("--chat-template", metavar="FILE", help="A Jinja template that makes the prompts.")
+@special_tokens_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
@@ -178,19 +181,28 @@ def command(
         )
     hosts = (*LOOPBACK_NAMES, host) if local and not keys else ()
     name = options.pop("model_name") or model or found.id
-    app = create_app(_settings(found, name, options, api_keys=keys, trusted_hosts=hosts))
+    settings = _settings(found, name, options, api_keys=keys, trusted_hosts=hosts)
+    app = create_app(settings)
     with bind(host, port) as listening:
         click.echo(f"serving {name} on {address_of(listening)}")
-        run(app, listening)
+        run(app, listening, head_timeout=settings.limits.body_timeout)
 
 
 def _settings(family: Family, name: str, options: dict[str, Any], **access: Any) -> Settings:
     """What the options say; those that are settings by themselves are left at the end."""
     upstream = _upstream(name, options)
     template = _template(options.pop("chat_template"))
+    tokens = read_special_tokens(options.pop("special_tokens"))
     limits = Limits(**{limit: options.pop(limit) for limit in _LIMITS})
     return Settings(
-        family, name, upstream, chat_template=template, limits=limits, **access, **options
+        family,
+        name,
+        upstream,
+        chat_template=template,
+        special_tokens=tokens,
+        limits=limits,
+        **access,
+        **options,
     )
 
 

@@ -18,6 +18,7 @@ from tagsmith.wire import (
     ChatChunks,
     CitationOrder,
     CohereEvents,
+    StreamUsage,
     Usage,
     chat_completion,
     cohere_response,
@@ -64,7 +65,7 @@ class ChatAnswer:
             "model": generation.model,
             "created": int(time.time()),
         }
-        self._include_usage = generation.include_usage
+        self._usage = StreamUsage.LAST if generation.include_usage else StreamUsage.NONE
         self._choices = [
             ChatChunks(
                 **self._head,
@@ -72,18 +73,21 @@ class ChatAnswer:
                 reasoning_field=settings.reasoning_field,
                 citations=self._order,
                 units=settings.units,
+                usage=self._usage,
             )
             for index in range(generation.choices)
         ]
 
     def step(self, step: Step) -> str:
-        chunks = self._choices[step.index].feed(step.events)
+        # The official SDK puts a choice where it is first seen: all begin, in order.
+        chunks = [chunk for choice in self._choices for chunk in choice.start()]
+        chunks += self._choices[step.index].feed(step.events)
         if step.message is not None:
             chunks += self._choices[step.index].finish(step.message.finish_reason)
         return _frames(chunks)
 
     def end(self, usage: Usage | None) -> str:
-        if not self._include_usage or usage is None:
+        if self._usage is StreamUsage.NONE or usage is None:
             return DONE
         return sse_frame(usage_chunk(**self._head, usage=usage)) + DONE
 

@@ -9,8 +9,10 @@ from typing import Any
 from tagsmith.serve.answers import Answer, ChatAnswer, CohereAnswer, chat_error, cohere_error
 from tagsmith.serve.generation import Generation
 from tagsmith.serve.problems import ServeError
+from tagsmith.serve.read_chat import NAMES as CHAT_NAMES
 from tagsmith.serve.read_chat import read_chat
-from tagsmith.serve.read_cohere import NAMES, read_cohere
+from tagsmith.serve.read_cohere import NAMES as COHERE_NAMES
+from tagsmith.serve.read_cohere import read_cohere
 from tagsmith.serve.settings import Limits, Settings
 
 
@@ -25,8 +27,8 @@ class Api:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-CHAT = Api("/v1/chat/completions", read_chat, ChatAnswer, chat_error, {"prompt": "messages"})
-COHERE = Api("/v2/chat", read_cohere, CohereAnswer, cohere_error, NAMES)
+CHAT = Api("/v1/chat/completions", read_chat, ChatAnswer, chat_error, CHAT_NAMES)
+COHERE = Api("/v2/chat", read_cohere, CohereAnswer, cohere_error, COHERE_NAMES)
 
 
 def api_of(path: str) -> Api:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from starlette.applications import Starlette
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp
 
 from tagsmith.serve.apis import CHAT, COHERE, api_of
 from tagsmith.serve.client import UpstreamClient
-from tagsmith.serve.exchange import Endpoint, Slots
+from tagsmith.serve.exchange import FAREWELL_TIMEOUT, Endpoint, Slots
 from tagsmith.serve.generation import Generation
 from tagsmith.serve.guard import Guard
 from tagsmith.serve.http import path_of
@@ -40,13 +41,16 @@ def make_app(settings: Settings) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2 * FAREWELL_TIMEOUT):
+                await slots.all_free()
         await client.close()
 
     endpoints = [
         Route(api.path, Endpoint(api, settings, client, slots), methods=["POST"])
         for api in (CHAT, COHERE)
     ]
-    return Starlette(
+    app = Starlette(
         routes=[
             *endpoints,
             Route("/v1/models", _models(settings), methods=["GET"]),
@@ -57,6 +61,9 @@ def make_app(settings: Settings) -> ASGIApp:
         exception_handlers={HTTPException: _no_route, ServeError: _problem},
         lifespan=lifespan,
     )
+    # A redirect goes where the Host header says, and the request's body and key with it.
+    app.router.redirect_slashes = False
+    return app
 
 
 def _models(settings: Settings) -> _Handler:

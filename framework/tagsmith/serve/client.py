@@ -6,20 +6,19 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-import httpx
+import httpx2
 
-from tagsmith.serve.frames import Frame, error_text, read_frame
-from tagsmith.serve.problems import ServeError, upstream_failed, upstream_late
+from tagsmith.serve.frames import Frame, error_text, read_failure, read_frame
+from tagsmith.serve.problems import ServeError, upstream_failed, upstream_late, upstream_said
 from tagsmith.serve.settings import Limits, Upstream
 from tagsmith.serve.sse_reader import FrameTooLongError, ServerEvent, SseReader
 
 _DONE = "[DONE]"
 _LONGEST_ERROR = 1 << 16
-# What the client may mend: its prompt is too long, a value is out of the model's range.
-_OF_THE_CLIENT = (400, 413, 422)
-_LATER = (429, 503)
+_LONGEST_WAIT = 3600
+"""The longest `retry-after` that is passed on, in seconds."""
 
 _Value = TypeVar("_Value")
 
@@ -30,7 +29,7 @@ class UpstreamClient:
     def __init__(self, upstream: Upstream, limits: Limits) -> None:
         self._upstream = upstream
         self._limits = limits
-        self._http: httpx.AsyncClient | None = None
+        self._http: httpx2.AsyncClient | None = None
 
     async def close(self) -> None:
         """Close the connections; the next request opens new ones."""
@@ -61,20 +60,20 @@ class UpstreamClient:
                     if event.data == _DONE:
                         return
                     if event.name == "error":
-                        raise upstream_failed(f"failed: {_error_of(event.data.encode())}")
+                        raise read_failure(event.data)
                     if event.data:
                         yield read_frame(event.data)
                         patience = _Patience(limits.stall_timeout, "has stalled for")
         finally:
             await response.aclose()
 
-    def _client(self) -> httpx.AsyncClient:
+    def _client(self) -> httpx2.AsyncClient:
         if self._http is None:
-            timeout = httpx.Timeout(None, connect=self._limits.connect_timeout)
+            timeout = httpx2.Timeout(None, connect=self._limits.connect_timeout)
             # As many connections as generations, which are counted elsewhere. What the environment
             # says of proxies and passwords is not for this address.
-            pool = httpx.Limits(max_connections=None, max_keepalive_connections=32)
-            self._http = httpx.AsyncClient(
+            pool = httpx2.Limits(max_connections=None, max_keepalive_connections=32)
+            self._http = httpx2.AsyncClient(
                 timeout=timeout,
                 limits=pool,
                 trust_env=False,
@@ -94,21 +93,21 @@ class UpstreamClient:
             headers["authorization"] = f"Bearer {self._upstream.key}"
         return headers
 
-    async def _send(self, request: httpx.Request) -> httpx.Response:
+    async def _send(self, request: httpx2.Request) -> httpx2.Response:
         try:
             return await self._client().send(request, stream=True)
-        except httpx.ConnectTimeout:
+        except httpx2.ConnectTimeout:
             seconds = self._limits.connect_timeout
             raise upstream_late(f"has not taken the connection for {seconds:g} seconds") from None
-        except httpx.ConnectError:
+        except httpx2.ConnectError:
             raise upstream_failed("cannot be reached") from None
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise upstream_failed(f"broke the connection ({type(error).__name__})") from None
 
-    async def _check(self, response: httpx.Response) -> None:
+    async def _check(self, response: httpx2.Response) -> None:
         """Raise the problem of an answer that is no stream."""
         status = response.status_code
-        if status != httpx.codes.OK:
+        if status != httpx2.codes.OK:
             raise await self._refusal(response)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "text/event-stream":
@@ -116,30 +115,23 @@ class UpstreamClient:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise upstream_failed("compressed its answer, which nobody had asked for")
 
-    async def _refusal(self, response: httpx.Response) -> ServeError:
+    async def _refusal(self, response: httpx2.Response) -> ServeError:
         patience = _Patience(self._limits.stall_timeout, "has stalled for")
         said = await patience.wait(_start_of(response))
-        status = response.status_code
-        if status in _OF_THE_CLIENT:
-            message = f"upstream: refused the request: {_error_of(said)}"
-            return ServeError(400, message, code="upstream_refused")
-        if status in _LATER:
-            later = response.headers.get("retry-after", "")
-            seconds = int(later) if later.isascii() and later.isdigit() else 1
-            return upstream_failed("is busy", status=status, retry_after=seconds)
-        return upstream_failed(f"answered {status}: {_error_of(said)}")
+        status, text = response.status_code, error_text(said)
+        problem = upstream_said(status, text, _seconds(response.headers.get("retry-after", "")))
+        return problem or upstream_failed(f"answered {status}: {text}")
 
-    async def _events(self, response: httpx.Response) -> AsyncGenerator[ServerEvent]:
+    async def _events(self, response: httpx2.Response) -> AsyncGenerator[ServerEvent]:
         reader = SseReader(self._limits.max_frame_bytes)
         try:
-            raw = cast(AsyncGenerator[bytes], response.aiter_raw())
-            async with aclosing(raw) as chunks:
+            async with aclosing(response.aiter_raw()) as chunks:
                 async for chunk in chunks:
                     for event in reader.feed(chunk):
                         yield event
         except FrameTooLongError as error:
             raise upstream_failed(f"sent a frame {error}") from None
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise upstream_failed(f"broke the connection ({type(error).__name__})") from None
 
 
@@ -158,7 +150,7 @@ class _Patience:
             raise upstream_late(self._message) from None
 
 
-async def _start_of(response: httpx.Response) -> bytes:
+async def _start_of(response: httpx2.Response) -> bytes:
     """As much of an error's body as is worth reading."""
     said = bytearray()
     try:
@@ -166,14 +158,13 @@ async def _start_of(response: httpx.Response) -> bytes:
             said += chunk
             if len(said) > _LONGEST_ERROR:
                 break
-    except httpx.HTTPError:
+    except httpx2.HTTPError:
         pass
     return bytes(said[:_LONGEST_ERROR])
 
 
-def _error_of(said: bytes) -> str:
-    try:
-        return error_text(json.loads(said))
-    except (ValueError, RecursionError):
-        # A page for people, or anything at all: not for this client.
-        return "without saying why"
+def _seconds(later: str) -> int:
+    """When to try again; a header may also hold a date, or nonsense."""
+    if not later.isdecimal() or len(later) > len(str(_LONGEST_WAIT)):
+        return 1
+    return min(int(later), _LONGEST_WAIT)

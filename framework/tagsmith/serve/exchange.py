@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import aclosing, contextmanager, suppress
+from contextlib import ExitStack, aclosing, contextmanager, suppress
 from dataclasses import dataclass
 
 from starlette.types import Receive, Scope, Send
@@ -24,7 +24,7 @@ from tagsmith.serve.http import (
     while_present,
 )
 from tagsmith.serve.prepare import Prepared, prepare
-from tagsmith.serve.problems import ServeError, busy, internal, upstream_late
+from tagsmith.serve.problems import ServeError, busy, internal, stopping, upstream_late
 from tagsmith.serve.run import Run
 from tagsmith.serve.settings import Settings
 from tagsmith.wording import one_line, shortened
@@ -33,6 +33,7 @@ log = logging.getLogger("tagsmith.serve")
 
 FAREWELL_TIMEOUT = 5.0
 """For a client to take the error that ends its stream, in seconds."""
+_GLANCE = 0.02
 TURN = 16
 """After how many steps others have their turn: frames that are here already need no waiting."""
 _LONGEST_HEADER = 2000
@@ -50,6 +51,11 @@ class Slots:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self.taken = 0
+
+    async def all_free(self) -> None:
+        """Wait until nobody holds a place."""
+        while self.taken:
+            await asyncio.sleep(_GLANCE)
 
     @contextmanager
     def take(self) -> Iterator[None]:
@@ -78,20 +84,28 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, and log what became of it: never what was said."""
-        send = noticing_absence(send)
-        exchange = _Exchange(self, send)
+        exchange = _Exchange(self, noticing_absence(send))
         begun = time.monotonic()
         try:
-            body = await read_body(scope, receive, self.settings.limits)
-            with self.slots.take():
-                await while_present(receive, exchange.answer(body))
-        except ServeError as problem:
-            await exchange.fail(problem)
+            await self._serve(exchange, scope, receive)
         except ClientGoneError:
             exchange.outcome = "the client has left"
         finally:
             taken = f"{(time.monotonic() - begun) * 1000:.0f} ms"
             log.info("%s %s %s %s", self.api.path, exchange.status, exchange.outcome, taken)
+
+    async def _serve(self, exchange: _Exchange, scope: Scope, receive: Receive) -> None:
+        # A place is held until the client is told how it ended.
+        with ExitStack() as place:
+            try:
+                body = await read_body(scope, receive, self.settings.limits)
+                place.enter_context(self.slots.take())
+                await while_present(receive, exchange.answer(body))
+            except ServeError as problem:
+                await exchange.fail(problem)
+            except asyncio.CancelledError:
+                # Who runs this application stops, and waits no longer for its requests.
+                await exchange.fail(stopping())
 
 
 @dataclass(slots=True)

@@ -41,7 +41,7 @@ async def read_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise ServeError(415, "the body must be application/json; say so in Content-Type")
     announced = headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > limits.max_body_bytes:
+    if announced.isdecimal() and int(announced) > limits.max_body_bytes:
         raise _too_long(limits)
     body = bytearray()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import socket
@@ -62,13 +63,22 @@ def address_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def make_server(app: ASGIApp, *, shutdown_timeout: int = SHUTDOWN_TIMEOUT) -> uvicorn.Server:
+def make_server(
+    app: ASGIApp, *, head_timeout: float, shutdown_timeout: int = SHUTDOWN_TIMEOUT
+) -> uvicorn.Server:
     """The server that runs the application. It logs faults; requests are logged where they are
-    served, without what a path or a header may hold."""
+    served, without what a path or a header may hold.
+
+    Args:
+        app: The application.
+        head_timeout: How long a connection may take to send the head of a request, in seconds.
+        shutdown_timeout: How long generations may go on when the server is told to stop.
+    """
     import uvicorn
 
     config = uvicorn.Config(
         app,
+        http=_patient(head_timeout),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -78,8 +88,32 @@ def make_server(app: ASGIApp, *, shutdown_timeout: int = SHUTDOWN_TIMEOUT) -> uv
     return uvicorn.Server(config)
 
 
-def run(app: ASGIApp, listening: socket.socket) -> None:
+def _patient(seconds: float) -> type[asyncio.Protocol]:
+    """uvicorn's reader of HTTP, which by itself waits for the head of a request for ever."""
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            self._timer = self.loop.call_later(seconds, self._look, None)
+
+        def connection_lost(self, error: Exception | None) -> None:
+            self._timer.cancel()
+            super().connection_lost(error)
+
+        def _look(self, before: object) -> None:
+            """Close the connection if it has asked for nothing since the look before."""
+            idle = self.cycle is None or self.cycle.response_complete
+            if idle and self.cycle is before:
+                self.transport.close()
+            else:
+                self._timer = self.loop.call_later(seconds, self._look, self.cycle)
+
+    return Patient
+
+
+def run(app: ASGIApp, listening: socket.socket, *, head_timeout: float) -> None:
     """Serve until the process is told to stop; a line for each request goes to standard error."""
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("tagsmith.serve").setLevel(logging.INFO)
-    make_server(app).run(sockets=[listening])
+    make_server(app, head_timeout=head_timeout).run(sockets=[listening])

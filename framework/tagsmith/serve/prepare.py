@@ -40,8 +40,8 @@ def prepare(api: Api, raw: bytes, settings: Settings) -> Prepared:
     Raises:
         ServeError: the request cannot be served; it says which field is wrong.
     """
-    generation = _read(api, raw, settings)
     try:
+        generation = _read(api, raw, settings)
         prompt = render_prompt(settings, generation)
         chosen = choose_tag(settings, generation, prompt)
         return Prepared(
@@ -52,6 +52,8 @@ def prepare(api: Api, raw: bytes, settings: Settings) -> Prepared:
         )
     except RequestError as error:
         raise bad_request(error, api.names) from None
+    except RecursionError:
+        raise ServeError(400, "the body is nested too deeply") from None
 
 
 def _read(api: Api, raw: bytes, settings: Settings) -> Generation:
@@ -77,9 +79,8 @@ def read_json(raw: bytes) -> Mapping[str, Any]:
         value = json.loads(raw.decode(), parse_constant=_no_constant)
         if _HALF_PAIR.search(raw):
             json.dumps(value, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise ServeError(400, f"the body is no JSON in UTF-8: {one_line(str(reason))}") from None
+    except ValueError as error:
+        raise ServeError(400, f"the body is no JSON in UTF-8: {one_line(str(error))}") from None
     if not isinstance(value, dict):
         raise ServeError(400, "the body is no JSON object")
     return value
@@ -109,6 +110,7 @@ def render_prompt(settings: Settings, generation: Generation) -> str:
         safety_mode=generation.safety_mode,
         chat_template=settings.chat_template,
         template_fields=fields or None,
+        special_tokens=settings.special_tokens,
         units=settings.units,
     )
 

@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tagsmith.errors import RequestError, TagsmithError
+from tagsmith.wording import shortened
+
+_LONGEST = 2000
+# What the client may mend: its prompt is too long, a value is out of the model's range.
+_OF_THE_CLIENT = (400, 413, 422)
+_LATER = (429, 503)
 
 
 class ServeError(TagsmithError):
@@ -41,7 +47,8 @@ def bad_request(error: RequestError, names: Mapping[str, str] = {}) -> ServeErro
     'stop_sequences: is too long'
     """
     param = names.get(error.field, error.field)
-    return ServeError(400, f"{param}{str(error).removeprefix(error.field)}", param=param)
+    message = f"{param}{str(error).removeprefix(error.field)}"
+    return ServeError(400, shortened(message, _LONGEST), param=param)
 
 
 def unknown_model(name: str, served: str) -> ServeError:
@@ -75,9 +82,29 @@ def upstream_failed(
     )
 
 
+def upstream_said(status: int | None, text: str, retry_after: int = 1) -> ServeError | None:
+    """What a client can do about this status of the upstream; None if nothing.
+
+    >>> upstream_said(400, "the prompt is too long").message
+    'upstream: refused the request: the prompt is too long'
+    """
+    if status in _OF_THE_CLIENT:
+        message = f"upstream: refused the request: {text}"
+        return ServeError(400, message, code="upstream_refused")
+    if status in _LATER:
+        return upstream_failed("is busy", status=status, retry_after=retry_after)
+    return None
+
+
 def upstream_late(message: str) -> ServeError:
     """The upstream took too long."""
     return ServeError(504, f"upstream: {message}", kind="timeout_error", code="upstream_timeout")
+
+
+def stopping() -> ServeError:
+    """The server is told to stop, and has waited for this answer as long as it does."""
+    message = "the server is being stopped; ask again"
+    return ServeError(503, message, kind="server_error", code="stopping", retry_after=1)
 
 
 def internal() -> ServeError:

@@ -74,6 +74,9 @@ REFUSED: dict[str, tuple[Any, ...]] = {
 }
 """Fields whose neglect would change the answer, each with the values that ask for nothing."""
 
+NAMES = {"prompt": "messages", "template_fields": "chat_template_kwargs"}
+"""What this API calls fields by, where it differs."""
+
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 SWITCHES = ("enable_thinking", "thinking")
 """Variables of chat templates that switch thinking."""
@@ -111,14 +114,27 @@ def read_chat(body: Mapping[str, Any], limits: Limits) -> Generation:
         documents=fields.listed("documents"),
         stop=_read_stop(fields),
         sampling=_read_sampling(fields, limits),
-        max_tokens=fields.whole("max_completion_tokens", 1) or fields.whole("max_tokens", 1),
+        max_tokens=_read_limit(fields),
         stream=stream,
-        include_usage=stream and fields.inner("stream_options").flag("include_usage") is True,
+        include_usage=_read_stream_options(fields) and stream,
         reasoning=_read_reasoning(effort, extra),
         citations=read_citations(fields),
         held=_held(tools, response_format),
         template_fields={**given(reasoning_effort=effort), **extra},
     )
+
+
+def _read_limit(fields: Fields) -> int | None:
+    older, newer = (fields.whole(name, 1) for name in ("max_tokens", "max_completion_tokens"))
+    return older if newer is None else newer
+
+
+def _read_stream_options(fields: Fields) -> bool:
+    """Whether usage is asked for. Padding against those who measure frames is never sent."""
+    options = fields.inner("stream_options")
+    refused = {"continuous_usage_stats": (False,)}
+    options.refuse(refused, ["include_usage", "include_obfuscation"])
+    return options.flag("include_usage") is True
 
 
 def _read_stop(fields: Fields) -> tuple[str, ...]:

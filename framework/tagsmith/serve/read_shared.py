@@ -16,12 +16,14 @@ _MODES = {
     "ENABLED": None,
 }
 
+_PICTURES = ("image_url", "image")
+
 
 def read_messages(fields: Fields) -> list[Any]:
     """The conversation: a list of one message or more. Each is read where the prompt is made.
 
     Raises:
-        RequestError: there is none, or one of them is no object.
+        RequestError: there is none, one of them is no object, or one holds a picture.
     """
     messages = fields.listed("messages")
     if not messages:
@@ -29,7 +31,19 @@ def read_messages(fields: Fields) -> list[Any]:
     for index, message in enumerate(messages):
         if not isinstance(message, dict):
             raise RequestError("messages", f"message {index} must be an object")
+        _refuse_pictures(message.get("content"), f"messages[{index}].content")
     return messages
+
+
+def _refuse_pictures(content: Any, field: str) -> None:
+    """A prompt would hold a place for each picture, and the upstream would never get it."""
+    for index, block in enumerate(content if isinstance(content, list) else ()):
+        if isinstance(block, dict) and any(
+            name in block or block.get("type") == name for name in _PICTURES
+        ):
+            raise RequestError(
+                f"{field}[{index}]", "a picture cannot be passed on; a raw completion takes text"
+            )
 
 
 def read_citations(fields: Fields) -> CitationOrder | None:

@@ -89,8 +89,9 @@ class Run:
                 for piece in frame.pieces:
                     choice = self._choice(piece.index)
                     choice.closed = choice.closed or piece.finish is not None
-                    if not choice.done:
-                        yield choice.take(piece)
+                    for portion in piece.portions():
+                        if not choice.done:
+                            yield choice.take(portion)
                 self._count(frame)
                 if all(choice.done for choice in self._choices):
                     break
@@ -114,7 +115,7 @@ class Run:
         if not frame.pieces:
             self.usage = frame.usage
         elif len(frame.pieces) == 1:
-            self._choices[frame.pieces[0].index].usage = frame.usage
+            self._choice(frame.pieces[0].index).usage = frame.usage
 
     def _sum(self) -> Usage | None:
         counted = [choice.usage for choice in self._choices if choice.usage is not None]

@@ -67,7 +67,7 @@ class Limits:
     max_frame_bytes: int = 1 << 20
     """The longest frame that the upstream may send."""
     body_timeout: float = 30.0
-    """For a client to send its request."""
+    """For a client to send its request: its head, and then its body."""
     connect_timeout: float = 5.0
     """For the upstream to accept the connection."""
     first_token_timeout: float = 120.0
@@ -134,8 +134,9 @@ class Settings:
     Parameters: `model_name` is what clients call the model. `api_keys` are the bearer tokens that
     are let in; without any, everybody is. `trusted_hosts` are the names that a request may call
     the server by; without any, every name. `chat_template` is the text of a Jinja template, used
-    in place of the family's own renderer. `default_max_tokens` is asked for where a request gives
-    no limit and the upstream knows no word for that.
+    in place of the family's own renderer, and `special_tokens` are the tokens that it asks for, as
+    in `{"bos_token": "<s>"}`. `default_max_tokens` is asked for where a request gives no limit and
+    the upstream knows no word for that.
     """
 
     family: Family
@@ -144,6 +145,7 @@ class Settings:
     api_keys: tuple[str, ...] = field(default=(), repr=False)
     trusted_hosts: tuple[str, ...] = ()
     chat_template: str | None = field(default=None, repr=False)
+    special_tokens: Mapping[str, str] = field(default_factory=dict)
     structural_tags: TagPolicy = TagPolicy.NEEDED
     unenforced: Unenforced = Unenforced.REFUSE
     reasoning_field: ReasoningField = ReasoningField.REASONING_CONTENT
@@ -166,6 +168,8 @@ class Settings:
             object.__setattr__(self, name, named(kind, getattr(self, name), name))
         if not self.model_name:
             raise RequestError("model_name", "is empty; give the name that clients use")
+        if self.special_tokens and self.chat_template is None:
+            raise RequestError("special_tokens", "are read by a chat template, and there is none")
         if self.default_max_tokens < 1:
             raise RequestError("default_max_tokens", "must be above 0")
         if not all(self.api_keys):
