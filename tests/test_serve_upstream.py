@@ -499,6 +499,8 @@ def test_choices_are_told_apart_in_a_stream(
     response = ask(http, url, "chat", stream=True, **more)
     frames = [part.removeprefix("data: ") for part in response.text.split("\n\n")[:-2]]
     *chunks, usage = map(json.loads, frames)
+    # The official SDK puts a choice where it is first seen.
+    assert [chunk["choices"][0]["index"] for chunk in chunks[:2]] == [0, 1]
     texts = {0: "", 1: ""}
     for chunk in chunks:
         [choice] = chunk["choices"]
