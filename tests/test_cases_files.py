@@ -55,6 +55,12 @@ CASES = "- {id: a, family: acme, text: Hi, content: Hi}\n"
             ["1:79: case 'a': citations[0].target: 'al' is not allowed; allowed: 'content' or"],
         ),
         ("- {id: '', family: f, text: x}", ["1:8: case '': id must not be empty"]),
+        ("- {id: [a], family: f, text: x}", ["1:8: id must be a string, not a list"]),
+        ("- {id: null, family: f, text: x}", ["1:8: id must be a string, not null; quote it"]),
+        (
+            "- {id: a, family: f, text: x, documents: [ok, 7]}",
+            ["1:47: case 'a': documents[1] must be a string or a mapping, not 7; quote it"],
+        ),
         ("- just text", ["1:3: the case must be a mapping, not 'just text'"]),
         ("id: a", ["1:1: the file must be a list of cases: '- id: ...', not a mapping"]),
         ("", ["1:1: the file must be a list of cases: '- id: ...', not null"]),

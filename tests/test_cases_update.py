@@ -57,6 +57,28 @@ def updated(text: str) -> FileUpdate:
             id="no call is left",
         ),
         pytest.param(
+            "content: Hi\n  tool_calls:  # why\n    - id: x\n      name: f  # f\n"
+            "      arguments: x",
+            "content: Hi\n  tool_calls: []  # why",
+            id="no call is left, with a comment behind the key",
+        ),
+        pytest.param(
+            "content: Hi\n  'tool_calls' :  # a: b\n  - {id: x, name: f, arguments: x}",
+            "content: Hi\n  'tool_calls' : []  # a: b",
+            id="no call is left, behind a key in quotes",
+        ),
+        pytest.param(
+            "content: |-  # why\n    Ho\n    there",
+            "content: |-  # why\n    Hi",
+            id="a comment behind the sign of a block",
+        ),
+        pytest.param(
+            "content: Hi\n  reasoning: >-  # why\n    hm",
+            "content: Hi\n  reasoning: null  # why",
+            id="a comment behind the sign of a block that goes",
+        ),
+        pytest.param("content: |-\n", "content: |-\n    Hi\n", id="an empty block"),
+        pytest.param(
             "content: Hi\n  diagnostics: [truncated]",
             "content: Hi\n  diagnostics: []",
             id="no diagnostic is left",
@@ -144,6 +166,24 @@ def test_a_list_is_changed_item_by_item(text: str, before: str, after: str) -> N
     assert update.text == start.replace(before, after)
 
 
+@pytest.mark.parametrize(
+    ("before", "new", "after"),
+    [
+        ("- {a: 1, b: 2}  # x", [{"a": 1}], "- {a: 1}  # x"),
+        ("- a: 1\n  b: 2  # x", [{"a": 1}], "- {a: 1}  # x"),
+        ("- a: 1  # x\n  b: 2", [{"a": 3, "b": 2}], "- a: 3  # x\n  b: 2"),
+        ("- a: 1", [{"a": 1, "c": {"d": "e"}}], "- {a: 1, c: {d: e}}"),
+        ("- s:  # x\n    - a: 1\n", [{"s": [{}]}], "- s:  # x\n    - {}\n"),
+    ],
+)
+def test_a_mapping_whose_keys_have_no_order_is_written_anew(
+    before: str, new: Any, after: str
+) -> None:
+    yaml_text, _ = read_yaml(before, "a.yaml")
+    assert yaml_text is not None
+    assert change(yaml_text, (), new, {}) == after
+
+
 def test_a_case_on_one_line_stays_on_one_line() -> None:
     before = "- {id: a, family: f, text: \"Hi, you\", content: 'no'}  # b\n"
     assert updated(before).text == before.replace("'no'", "'Hi, you'")
@@ -220,6 +260,7 @@ TEXTS = st.one_of(
     st.sampled_from(
         ["", "null", "yes", "1", "1.0", "<<", "2024-01-01", "- a", "a: b", "a #b", "&a"]
     ),
+    st.sampled_from(['"\\ud83d"', '{"a": "\\ud83d\\ude00"}']),
 )
 
 

@@ -136,6 +136,7 @@ LEFT = {
     "a value that the key does not take": "titel: 5\n",
     "a value that is broken": "tokns: {turn_end: {a: b}}\n",
     "a key twice with other values": "title: A\ntitle: B\n",
+    "a key again after another value": "title: A\ntitle: B\ntitle: A\n",
     "a key twice with lines below": "match:\n  models: [a]\nmatch:\n  models: [a]\n",
     "a key twice with a comment": "title: A\ntitle: A # why\n",
     "an entry again with a comment": "match:\n  models:\n  - a\n  - a # why\n",

@@ -145,6 +145,9 @@ FAULTS = {
         hook("tagsmith_families()", "return 'families'"),
         "must return a list of paths, not str",
     ),
+    "hook returns a path that none can be": (
+        hook("tagsmith_families()", "return ['a\\0b']"), "'a\\x00b' is no path",
+    ),
     "hook returns numbers": (hook("tagsmith_families()", "return [3]"), "3 is no path"),
     "hook returns a path of bytes": (
         hook("tagsmith_families()", "import pathlib\n    class P(pathlib.PurePath):\n"

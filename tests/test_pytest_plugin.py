@@ -131,11 +131,18 @@ def test_it_can_be_switched_off(project: pytest.Pytester) -> None:
     assert project.runpytest_inprocess().ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_a_wrong_setting_is_told(project: pytest.Pytester) -> None:
-    project.makeini("[pytest]\ntagsmith_samples = many\n")
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("tagsmith_samples = many", "tagsmith_samples: 'many' is no number; give 0 or more"),
+        ("tagsmith_families = nowhere", "tagsmith_families: *nowhere: no such file or directory"),
+    ],
+)
+def test_a_wrong_setting_is_told(project: pytest.Pytester, setting: str, told: str) -> None:
+    project.makeini(f"[pytest]\n{setting}\n")
     done = project.runpytest_inprocess()
     done.assert_outcomes(errors=1)
-    done.stdout.fnmatch_lines(["tagsmith_samples: 'many' is no number; give 0 or more"])
+    done.stdout.fnmatch_lines([told])
 
 
 def test_other_tests_run_beside_them(project: pytest.Pytester) -> None:

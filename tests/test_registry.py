@@ -261,3 +261,8 @@ def test_a_name_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in names * 3:
         registry.get(name, model="CohereLabs/command-a-vision-07-2025")
     assert looked_up == names
+
+
+def test_a_path_that_no_system_has_is_told() -> None:
+    [problem] = load_registry(["a\0b"]).problems
+    assert "cannot be read" in str(problem)

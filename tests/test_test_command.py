@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -163,6 +164,15 @@ def test_a_broken_family_is_told_once_with_its_place(mine: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("0 cases and 0 laws of 0 families: ")
 
 
+def test_a_case_file_that_cannot_be_read_keeps_no_other_from_running(mine: Path) -> None:
+    (mine / "lost.cases.yaml").symlink_to("nowhere")
+    os.mkfifo(mine / "pipe.cases.yaml")
+    done = tagsmith(mine, "--samples", "0", "-k", "good")
+    assert done.exit_code == 1
+    assert f"{mine}/lost.cases.yaml: cannot be read (No such file or directory); " in done.stdout
+    assert done.stdout.endswith("1 case and 0 laws of 1 family: 1 problem\n")
+
+
 def test_a_request_that_cannot_be_served_fails_its_case(mine: Path) -> None:
     case = "- {id: a, family: acme, text: Hi, content: Hi, tool_choice: sometimes}\n"
     (mine / "acme.cases.yaml").write_text(case)
@@ -215,6 +225,21 @@ def test_update_rewrites_what_is_chosen(mine: Path) -> None:
     path.write_text(BAD + BAD.replace("bad", "worse"))
     assert tagsmith(mine, "--update", "-k", "worse").exit_code == 0
     assert path.read_text() == BAD + BAD.replace("bad", "worse").replace("Ho", "Hi")
+
+
+def test_a_message_that_is_wrong_in_one_piece_only_parts_in_one_piece(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = Parser.feed
+
+    def adding(self: Parser, text: str, token_ids: list[int] | None = None) -> list[Event]:
+        return feed(self, f"?{text}" if len(text) > 1 else text, token_ids)
+
+    monkeypatch.setattr(Parser, "feed", adding)
+    (mine / "acme.cases.yaml").write_text(GOOD)
+    told = tagsmith(mine, "--samples", "0").stdout
+    assert "case good, family acme, parse(); fed by character, it is as expected:\n" in told
+    assert "  fed in one piece, they part at delta 1 of 1, characters 0 to 12 of" in told
 
 
 def test_update_leaves_what_depends_on_the_cutting(

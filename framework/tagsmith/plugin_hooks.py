@@ -77,7 +77,7 @@ def _paths(result: object) -> list[Source]:
     wanted = "tagsmith_families must return a list of paths"
     found: list[Source] = []
     for source in _listed(result, wanted):
-        if isinstance(source, str | os.PathLike):
+        if isinstance(source, str | os.PathLike) and "\0" not in os.fsdecode(source):
             found.append(Path(source))
         elif isinstance(source, Traversable):
             found.append(source)

@@ -13,19 +13,23 @@ from tagsmith.cli.common import (
     format_option,
     load_registry,
 )
-from tagsmith.wording import one_line
+from tagsmith.wording import one_line, shortened
 
 if TYPE_CHECKING:
     from tagsmith.loading import FoundFamily
+
+_LONGEST_TITLE = 40
+"""How many characters of a title the table shows."""
 
 
 @click.command()
 @families_option
 @format_option("text", "json")
 def command(families: tuple[str, ...], output_format: str) -> None:
-    """List the families that can be used, where each is from, and what each serves.
+    """List the families that can be used, what each serves, and where each is from.
 
-    Problems with family files and plug-ins are told on standard error.
+    Of several architectures the table names the first; --format json has all, the models, and the
+    files. Problems with family files and plug-ins are told on standard error.
 
     \b
     Example:
@@ -36,7 +40,7 @@ def command(families: tuple[str, ...], output_format: str) -> None:
     if output_format == "json":
         echo_json(rows)
     else:
-        echo_table(rows)
+        echo_table([_as_row(row) for row in rows])
     for problem in registry.problems:
         click.echo(one_line(str(problem)), err=True)
     for plugin in registry.plugins:
@@ -52,4 +56,15 @@ def _as_dict(found: FoundFamily) -> dict[str, Any]:
         "models": list(found.spec.match.models),
         "source": found.origin,
         "file": found.source,
+    }
+
+
+def _as_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A family as the table has it: what fits in a line."""
+    first, *others = row["architectures"] or [""]
+    return {
+        "id": row["id"],
+        "title": shortened(row["title"] or "", _LONGEST_TITLE),
+        "architectures": first + (f" and {len(others)} more" if others else ""),
+        "source": row["source"],
     }

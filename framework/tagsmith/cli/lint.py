@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.resources.abc import Traversable
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tagsmith.cli.common import (
     FINE,
     PROBLEMS_FOUND,
+    exists,
     fail,
     format_option,
     read_bytes,
@@ -27,47 +25,6 @@ if TYPE_CHECKING:
     from tagsmith.lint.fixing import Mending
     from tagsmith.lint.run import Report
     from tagsmith.loading.files import Source
-
-
-class StandardInput(Traversable):
-    """Standard input as a family file, read at once; a path that it extends is relative to where we
-    are."""
-
-    name = "-"
-
-    def __init__(self) -> None:
-        self._data = read_bytes("-")
-
-    def __str__(self) -> str:
-        return "-"
-
-    def is_dir(self) -> bool:
-        """No."""
-        return False
-
-    def is_file(self) -> bool:
-        """Yes."""
-        return True
-
-    def iterdir(self) -> Iterator[Traversable]:
-        """Nothing stands below it."""
-        return iter(())
-
-    def joinpath(self, *descendants: str | os.PathLike[str]) -> Traversable:
-        """What stands beside it."""
-        return Path(*descendants)
-
-    def read_bytes(self) -> bytes:
-        """Its bytes."""
-        return self._data
-
-    def read_text(self, encoding: str | None = None) -> str:
-        """Its text."""
-        return self.read_bytes().decode(encoding or "utf-8")
-
-    def open(self, mode: str = "r", *_: Any, **__: Any) -> IO[Any]:
-        """Its bytes, as a stream."""
-        return io.BytesIO(self.read_bytes())
 
 
 @click.command()
@@ -126,10 +83,11 @@ def command(
             require_path(path)
     if (fix or diff) and "-" in paths:
         fail("standard input cannot be mended; give --fix or --diff the paths of files")
-    if tokenizer is not None:
-        require_path(tokenizer, "--tokenizer")
+    if tokenizer is not None and not exists(tokenizer):
+        what = "no such file or directory; give a tokenizer.json or a directory that has one"
+        fail(f"{shown_path(tokenizer, '--tokenizer')}: {what}")
     check = _linter(select=select, ignore=ignore, probes=probes, tokenizer=tokenizer)
-    sources: list[Source] = [StandardInput() if path == "-" else path for path in paths]
+    sources = [_source(path) for path in paths]
     report = check(sources)
     if not report.files:
         nothing = f"{shown_path(paths[0])}: no family file can be read; give another path"
@@ -146,6 +104,14 @@ def command(
         report = check(sources)
     _print(report, output_format)
     return PROBLEMS_FOUND if report.problems else FINE
+
+
+def _source(path: str) -> Source:
+    if path != "-":
+        return path
+    from tagsmith.lint.fixing.files import HeldFile
+
+    return HeldFile(path, read_bytes(path))
 
 
 def _linter(**options: Any) -> Callable[[Sequence[Source]], Report]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from itertools import permutations, product
+from itertools import islice, permutations
 
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError
@@ -29,15 +30,35 @@ def clashes(files: Iterable[Claims]) -> list[FamilyFileError]:
 
 def _taken_in(files: Sequence[Claims]) -> Iterator[FamilyFileError]:
     """Model patterns that another family's pattern takes in, with nothing to tell the two apart."""
-    for one, other in permutations(files, 2):
-        if one.name == other.name or _differ_by_tokens(one.match, other.match):
-            continue
-        for narrow, wide in product(*(range(len(c.match.models)) for c in (one, other))):
-            pair = one.match.models[narrow], other.match.models[wide]
-            if not _takes_in(pair[1].lower(), pair[0].lower()):
+    held = [(claims, at) for claims in files for at in range(len(claims.match.models))]
+    in_order = sorted(held, key=_folded_model)
+    for other, wide in held:
+        for one, narrow in _beginning_as((other, wide), in_order):
+            if one.name == other.name or _differ_by_tokens(one.match, other.match):
                 continue
-            yield _overlap(one, narrow, other, wide, f"is taken in by '{pair[1]}'")
-            yield _overlap(other, wide, one, narrow, f"takes in '{pair[0]}'")
+            pair = one.match.models[narrow], other.match.models[wide]
+            if _takes_in(pair[1].lower(), pair[0].lower()):
+                yield _overlap(one, narrow, other, wide, f"is taken in by '{pair[1]}'")
+                yield _overlap(other, wide, one, narrow, f"takes in '{pair[0]}'")
+
+
+_Held = tuple[Claims, int]
+"""A file, and the place of one of its model patterns."""
+
+
+def _folded_model(held: _Held) -> str:
+    claims, at = held
+    return claims.match.models[at].lower()
+
+
+def _beginning_as(wide: _Held, in_order: Sequence[_Held]) -> Iterator[_Held]:
+    """Of patterns in order, those that begin as a wide one does before its star."""
+    start, star, _ = _folded_model(wide).partition("*")
+    first = bisect_left(in_order, start, key=_folded_model)
+    for held in islice(in_order, first, None) if star else ():
+        if not _folded_model(held).startswith(start):
+            return
+        yield held
 
 
 def _takes_in(wide: str, narrow: str) -> bool:

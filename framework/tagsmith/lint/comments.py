@@ -15,6 +15,7 @@ _DIRECTIVE = re.compile(
     r"(?<!\S)#[ \t]*tagsmith:[ \t]*ignore\b[^\S\n]*(?:\[(?P<codes>[^\]\n]*)\])?"
 )
 _CODE = re.compile(r"[^\s,]+")
+_MOST_HINTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +78,23 @@ def heed(
         else:
             kept.append(problem)
     faults = [*_without_codes(comments)]
+    hints = _hints({code for _, _, code in asked} - set(known), known)
     for place, location in asked.items():
         code = place[2]
         if code not in known:
             what = f"there is no code '{shortened(code)}' to ignore; "
-            what += f"{nearest(code, {name: name for name in known})}; see docs/lint.md"
+            what += f"{hints.get(code, '')}see docs/lint.md"
             faults.append(FamilyFileError(Code.BAD_IGNORE, what, location))
         elif place not in used and is_judged(place[0], code):
             what = f"{code} is not told on this line; remove it from the comment"
             faults.append(FamilyFileError(Code.UNUSED_IGNORE, what, location))
     return kept, faults
+
+
+def _hints(wrong: Iterable[str], known: Collection[str]) -> dict[str, str]:
+    """What to offer for wrong codes; of a great many not for all, as each takes time."""
+    names = {name: name for name in known}
+    return {code: f"{nearest(code, names)}; " for code in sorted(wrong)[:_MOST_HINTS]}
 
 
 def _without_codes(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +10,9 @@ from typing import Any
 import yaml
 
 from tagsmith.errors import Location
+from tagsmith.loading.reader import LINE_END
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +41,12 @@ class SourceText:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The lines, without their ends."""
-        return tuple(_LINE_END.split(self.text))
+        return tuple(LINE_END.split(self.text))
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
         """The offset of each line's first character."""
-        return (0, *(found.end() for found in _LINE_END.finditer(self.text)))
+        return (0, *(found.end() for found in LINE_END.finditer(self.text)))
 
     def offset(self, line: int, column: int) -> int:
         """How many characters stand before a place."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator
 
 from tagsmith.codes import Code
@@ -13,13 +14,15 @@ from tagsmith.loading.nodes import Path, dotted
 from tagsmith.loading.subject import Finding, Listed, Subject, differs
 from tagsmith.loading.templates import ITEM, PARAMETER, call_kind, check_template
 from tagsmith.spec.models import Arguments, ToolCalls
-from tagsmith.spec.policies import CallLayout, Unmarked, ValueForm
+from tagsmith.spec.policies import CallLayout, Unmarked
 from tagsmith.wording import nearest, one_line, shortened
 
 _CALLS = ("tool_calls",)
 _LAYOUT = (*_CALLS, "layout")
 _ARGUMENTS = (*_CALLS, "arguments")
 _ENCODING = (*_ARGUMENTS, "encoding")
+MAX_PATTERN = 1000
+"""The longest regular expression, in characters."""
 _ID_FORMAT = re.compile(r"[^{}]*\{name\}[^{}]+\{index\}[^{}]*")
 
 _JSON, _TEMPLATE, _PYTHONIC = CallLayout.JSON, CallLayout.TEMPLATE, CallLayout.PYTHONIC
@@ -181,18 +184,6 @@ def types_and_holes_agree(calls: ToolCalls, subject: Subject) -> Iterator[Findin
         yield Finding(Code.TYPES_WITHOUT_HOLE, (*_ARGUMENTS, "types"), what)
 
 
-def forms_of_values(calls: ToolCalls, subject: Subject) -> Iterator[Finding]:
-    """Only a type that the output writes can say that a value is a mapping or a list."""
-    if not _is_tagged(calls):
-        return
-    for key in ("string", "other"):
-        form = getattr(calls.arguments.values, key)
-        if form in (ValueForm.MAPPING, ValueForm.LIST):
-            path = (*_ARGUMENTS, "values", key)
-            what = f"{dotted(path)}: '{form}' is not allowed, as only types can say it; allowed: "
-            yield Finding(Code.NOT_ALLOWED, path, f"{what}'raw' or 'json'")
-
-
 def words_mean_one_thing(calls: ToolCalls, subject: Subject) -> Iterator[Finding]:
     """No key of a call, and no word for a type, stands for two things."""
     if calls.layout is _JSON:
@@ -250,11 +241,20 @@ def _not_read_back(form: str, calls: ToolCalls, subject: Subject) -> Iterator[st
 
 def id_pattern(calls: ToolCalls, subject: Subject) -> Iterator[Finding]:
     """The pattern of ids is a regular expression."""
+    path, pattern = (*_CALLS, "id", "pattern"), calls.id.pattern
+    if len(pattern) > MAX_PATTERN:
+        # A longer one takes long to compile.
+        what = f"{dotted(path)} must have at most {MAX_PATTERN} characters"
+        yield Finding(Code.OUT_OF_RANGE, path, what)
+        return
     try:
-        re.compile(calls.id.pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        what = f"tool_calls.id.pattern is not a regular expression ({error})"
-        yield Finding(Code.INVALID_REGEX, ("tool_calls", "id", "pattern"), what)
+        with warnings.catch_warnings():
+            # What a later Python reads otherwise is not clear today.
+            warnings.simplefilter("error", FutureWarning)
+            re.compile(pattern)
+    except (re.error, RecursionError, OverflowError, FutureWarning) as error:
+        what = f"{dotted(path)} is not a regular expression ({error})"
+        yield Finding(Code.INVALID_REGEX, path, what)
 
 
 def templates_can_be_read(calls: ToolCalls, subject: Subject) -> Iterator[Finding]:
@@ -317,7 +317,6 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[[ToolCalls, Subject], Iterator[Fin
     ((), nothing_is_ignored),
     ((), encoding_is_known),
     ((), types_and_holes_agree),
-    ((), forms_of_values),
     ((), words_mean_one_thing),
     ((), id_format),
     ((), id_pattern),

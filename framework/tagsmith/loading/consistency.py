@@ -44,11 +44,12 @@ def _melody_preset(subject: Subject) -> Iterator[Finding]:
 
 def _entries(subject: Subject) -> Iterator[Finding]:
     for key in ("architectures", "models", "tokens"):
-        entries = getattr(subject.spec.match, key)
-        for index, entry in enumerate(entries):
-            if entry in entries[:index]:
-                what = f"'{entry}' stands in match.{key} already; keep one"
+        seen: set[str] = set()
+        for index, entry in enumerate(getattr(subject.spec.match, key)):
+            if entry in seen:
+                what = f"'{shortened(entry)}' stands in match.{key} already; keep one"
                 yield Finding(Code.DUPLICATE_ENTRY, ("match", key, index), what)
+            seen.add(entry)
 
 
 def _fallback_id(subject: Subject) -> Iterator[Finding]:

@@ -20,6 +20,11 @@ from tagsmith.loading.files import (
 from tagsmith.loading.nodes import Node, merge, without
 from tagsmith.wording import nearest, shortened
 
+_TOLD_AGAIN = 32
+"""How far the problems of a family that cannot be used are told of those that extend it."""
+_SHOWN = 10
+"""How many families of a circle are named."""
+
 OWN_KEYS = ("tagsmith", "id", "title", "extends", "match")
 """What a file says of itself; a family that extends it does not inherit these."""
 
@@ -33,6 +38,8 @@ class Inherited:
 
     root: Node | None
     problems: tuple[FamilyFileError, ...]
+    depth: int = 0
+    """How many families it extends, one after the other."""
 
 
 class Inheritance:
@@ -85,8 +92,10 @@ class Inheritance:
 
     def _refuse_cycle(self, cycle: list[FamilyFile]) -> None:
         for place, file in enumerate(cycle):
-            names = [f.text_at("id") or f.name for f in cycle[place:] + cycle[:place]]
-            circle = " -> ".join([*names, names[0]])
+            around = [cycle[at % len(cycle)] for at in range(place, place + len(cycle))[:_SHOWN]]
+            names = [f.text_at("id") or f.name for f in around]
+            left_out = ["..."] if len(cycle) > _SHOWN else []
+            circle = " -> ".join([*names, *left_out, names[0]])
             what = f"families extend each other in a circle: {circle}; break it in one of them"
             problem = file.problem_at("extends", Code.EXTENDS_CYCLE, what)
             self._done[file.name] = Inherited(None, (*file.problems, problem))
@@ -103,12 +112,16 @@ class Inheritance:
 def _laid_on(base: Inherited | None, file: FamilyFile) -> Inherited:
     if base is None or file.root is None:
         return Inherited(file.root, file.problems)
-    problems = (*base.problems, *file.problems)
+    depth = base.depth + 1
+    # Of a long chain that cannot be used, what is wrong far down is told there alone.
+    is_told = base.root is not None or depth < _TOLD_AGAIN
+    problems = (*(base.problems if is_told else ()), *file.problems)
     if base.root is None:
-        what = f"extends '{file.text_at('extends')}', which cannot be used; mend that one first"
+        wanted = shortened(file.text_at("extends") or "")
+        what = f"extends '{wanted}', which cannot be used; mend that one first"
         problem = file.problem_at("extends", Code.EXTENDS_BROKEN, what)
-        return Inherited(None, (*problems, problem))
-    return Inherited(merge(without(base.root, OWN_KEYS), file.root), problems)
+        return Inherited(None, (*problems, problem), depth)
+    return Inherited(merge(without(base.root, OWN_KEYS), file.root), problems, depth)
 
 
 def is_path(wanted: str) -> bool:
@@ -119,8 +132,8 @@ def is_path(wanted: str) -> bool:
 def beside(file: FoundFile, wanted: str) -> FoundFile | None:
     """The file of the path `wanted`, relative to the directory of a file, if there is one."""
     path = _beside(file.path, wanted)
-    if not _is_file(path):
-        return None
+    if not wanted.endswith(SUFFIXES) or not _is_file(path):
+        return None  # no other file is read
     name = str(_beside(Path(file.name), wanted) if isinstance(file.path, Path) else path)
     return FoundFile(absolute(path), name, file.origin, file.layer)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError, Location
 from tagsmith.loading.nodes import Node, descend, locate
-from tagsmith.loading.reader import read_nodes
+from tagsmith.loading.reader import place_after, read_nodes
 from tagsmith.wording import one_line
 
 MAX_BYTES = 1024 * 1024
@@ -173,7 +173,8 @@ def _children(path: Traversable) -> Iterator[_Child]:
 
 def identity(path: Traversable) -> str:
     """What tells two files apart, however they were reached."""
-    return os.path.realpath(path) if isinstance(path, Path) else str(path)
+    is_place = isinstance(path, Path) and "\0" not in str(path)  # no system has such a path
+    return os.path.realpath(str(path)) if is_place else str(path)
 
 
 def _identities(paths: Iterable[Traversable]) -> Iterator[str]:
@@ -206,11 +207,9 @@ def _decode(data: bytes, file: str) -> str | FamilyFileError:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        before = data[: error.start]
-        line = before.count(b"\n") + 1
-        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8")) + 1
+        place = place_after(data[: error.start].decode("utf-8"))
         what = f"binary, or not UTF-8 (byte 0x{data[error.start]:02x}); save the file as UTF-8"
-        return FamilyFileError(Code.NOT_UTF8, what, Location(file, line, column))
+        return FamilyFileError(Code.NOT_UTF8, what, Location(file, *place))
 
 
 def _unreadable(file: str, error: Exception) -> FamilyFileError:

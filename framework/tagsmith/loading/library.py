@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 
 from tagsmith.codes import Code
 from tagsmith.engine.plugin_engines import compile_engine
@@ -24,6 +25,9 @@ from tagsmith.loading.validate import read_match, validate
 from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import EngineName
 from tagsmith.wording import did_you_mean
+
+_SHOWN = 10
+"""How many files of one id a message names."""
 
 
 class Library:
@@ -196,8 +200,9 @@ def _by_id(files: list[FamilyFile]) -> dict[str, list[FamilyFile]]:
 
 
 def _rivals(file: FamilyFile, holders: list[FamilyFile]) -> list[FamilyFile]:
-    """The others that hold the same id and do not stand behind this file."""
-    return [other for other in holders if other is not file and other.found.rank <= file.found.rank]
+    """Of the others that hold the same id and do not stand behind this file, the first few."""
+    others = (other for other in holders if other is not file)
+    return [*islice((o for o in others if o.found.rank <= file.found.rank), _SHOWN + 1)]
 
 
 def _outranked(file: FamilyFile, rivals: list[FamilyFile]) -> bool:
@@ -205,7 +210,8 @@ def _outranked(file: FamilyFile, rivals: list[FamilyFile]) -> bool:
 
 
 def _duplicate_id(file: FamilyFile, rivals: list[FamilyFile]) -> FamilyFileError:
-    others = ", ".join(rival.name for rival in rivals)
+    names = [rival.name for rival in rivals[:_SHOWN]]
+    others = ", ".join([*names, "..."] if len(rivals) > _SHOWN else names)
     left_out = "which keeps it" if _outranked(file, rivals) else "too"
     what = f"the id '{file.text_at('id')}' is given by {others} {left_out}; rename one of them"
     return file.problem_at("id", Code.DUPLICATE_ID, what)

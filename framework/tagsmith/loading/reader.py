@@ -6,6 +6,7 @@ tag can build an object, and limits hold while reading.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,9 @@ from tagsmith.wording import shortened
 
 MAX_DEPTH = 32
 MAX_VALUES = 20_000
+
+LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""What ends a line in YAML."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -124,7 +128,9 @@ class _Builder:
             inside = anchor in self._anchors
             reason = "stands inside the value it names" if inside else "names no anchor before it"
             raise FamilyFileError(
-                Code.BAD_ALIAS, f"alias '*{anchor}' {reason}; write the value out", location
+                Code.BAD_ALIAS,
+                f"alias '*{shortened(anchor)}' {reason}; write the value out",
+                location,
             )
         self._check_depth(node.height, location)
         self._count(node.size, location)
@@ -199,7 +205,9 @@ class _Builder:
     def _refuse_tag(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
-            what = f"tag '{tag}' is not read; remove it, and quote the value if it is text"
+            what = (
+                f"tag '{shortened(tag)}' is not read; remove it, and quote the value if it is text"
+            )
             self._refuse(Code.TAG, what, self._at(event))
 
     def _refuse(self, code: Code, message: str, location: Location) -> None:
@@ -237,7 +245,15 @@ def _reader_error(error: yaml.YAMLError, text: str, file: str) -> tuple[str, Loc
     found = yaml.reader.Reader.NON_PRINTABLE.search(text)
     if found is None:
         return str(error), Location(file)
-    before = text[: found.start()]
-    line = before.count("\n") + 1
-    column = found.start() - (before.rfind("\n") + 1) + 1
-    return f"the character U+{ord(found[0]):04X} is not allowed", Location(file, line, column)
+    what = f"the character U+{ord(found[0]):04X} is not allowed"
+    return what, Location(file, *place_after(text[: found.start()]))
+
+
+def place_after(text: str) -> tuple[int, int]:
+    r"""The line and the column of what comes after a text; lines end where YAML says.
+
+    >>> place_after("a\r\nb\rcd")
+    (3, 3)
+    """
+    lines = LINE_END.split(text)
+    return len(lines), len(lines[-1]) + 1

@@ -38,8 +38,7 @@ def values_at(path: Path) -> list[str]:
     (['content', 'reasoning'], [])
     """
     fields = [model.model_fields.get(str(path[-1])) for model in models_at(path[:-1])]
-    kinds = [kind for field in fields if field for kind in _of_kind(field.annotation, Enum)]
-    return [str(value.value) for kind in kinds for value in kind]
+    return [str(one.value) for field in fields if field for one in _members(field.annotation)]
 
 
 def fits(path: Path, value: Any) -> bool:
@@ -64,6 +63,16 @@ def _concerns(location: list[Any], place: list[Any]) -> bool:
     """Whether an error is that of a value, or of what is in it or around it."""
     shared = min(len(location), len(place))
     return location[:shared] == place[:shared]
+
+
+def _members(annotation: Any) -> Iterator[Enum]:
+    """The named values of a type: all of an enumeration, or those of a literal."""
+    if isinstance(annotation, Enum):
+        yield annotation
+    elif isinstance(annotation, type) and issubclass(annotation, Enum):
+        yield from annotation
+    for argument in get_args(annotation):
+        yield from _members(argument)
 
 
 def _of_kind(annotation: Any, kind: type[Any]) -> Iterator[Any]:

@@ -24,6 +24,8 @@ from tagsmith.wording import did_you_mean, shortened
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
+_MEMBER = re.compile(r"<\w+\.\w+: ('[^']*')>")
+"""A member of an enumeration, as a literal of some of them is described."""
 _CLOSE_MARKUP = ("citations", "markup", "close")
 _TYPE_NAMES = {
     "string_type": "a string",
@@ -169,7 +171,7 @@ def _wrong_type(root: Node, path: Path, detail: ErrorDetails) -> _Described:
 
 def _not_allowed(root: Node, path: Path, detail: ErrorDetails) -> _Described:
     node = descend(root, path)
-    expected = str(detail["ctx"]["expected"])
+    expected = _MEMBER.sub(r"\1", str(detail["ctx"]["expected"]))
     near = _hint(str(node.value) if node else "", re.findall("'([^']*)'", expected))
     return (
         Code.NOT_ALLOWED,

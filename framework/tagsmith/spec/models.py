@@ -164,12 +164,16 @@ class CallId(SpecModel):
     """An id that carries the name and the running index, such as `functions.{name}:{index}`."""
 
 
+PlainForm = Literal[ValueForm.RAW, ValueForm.JSON]
+"""How a value is written whose form the output does not say."""
+
+
 class Values(SpecModel):
     """How parameters are written, by the type that the tool's own schema gives them."""
 
-    string: ValueForm = ValueForm.RAW
+    string: PlainForm = ValueForm.RAW
     """A value that may be a string."""
-    other: ValueForm = ValueForm.JSON
+    other: PlainForm = ValueForm.JSON
     """Any other value."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
@@ -27,6 +28,12 @@ _WANTED = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
 }
+_ONE_OR_OTHER = {
+    "tool_choice": "a string or a mapping",
+    "stop": "a string or a list of strings",
+    "documents[]": "a string or a mapping",
+}
+_NUMBER = re.compile(r"\[\d+\]")
 _PARTS: Mapping[str, type[BaseModel]] = {"tool_calls": ExpectedCall, "citations": ExpectedCitation}
 
 
@@ -173,7 +180,8 @@ def _as_written(root: Node, path: tuple[int | str, ...]) -> tuple[int | str, ...
 def _case(root: Node, path: tuple[int | str, ...]) -> str:
     """The name of the case that a path leads into."""
     named = descend(root, (*path[:1], "id")) if path else None
-    return f"case '{shortened(str(named.value))}': " if named is not None else ""
+    name = named.value if named is not None else None
+    return f"case '{shortened(name)}': " if isinstance(name, str) else ""
 
 
 def _unknown_key(path: tuple[int | str, ...], key: str) -> str:
@@ -208,8 +216,7 @@ def _wrong_value(root: Node, path: tuple[int | str, ...], detail: ErrorDetails) 
 
 
 def _wanted(name: str, kind: str) -> str:
-    one_or_other = {"tool_choice": "a string or a mapping", "stop": "a string or a list of strings"}
-    return one_or_other.get(name, _WANTED[kind])
+    return _ONE_OR_OTHER.get(_NUMBER.sub("[]", name), _WANTED[kind])
 
 
 def _choices(expected: Any) -> list[str]:

@@ -11,7 +11,7 @@ from tagsmith.family import Family
 from tagsmith.message import Message
 from tagsmith.parser import Parser
 from tagsmith.testing.cases import Case
-from tagsmith.testing.cutting import all_cuttings, by_character, by_n_tokens
+from tagsmith.testing.cutting import all_cuttings, by_character, by_n_tokens, whole
 from tagsmith.testing.differences import (
     Difference,
     event_differences,
@@ -22,6 +22,7 @@ from tagsmith.testing.driver import Run, decode_groups, run
 from tagsmith.testing.parting import Parting, events_may_become, find_parting
 from tagsmith.testing.showing import show_difference
 from tagsmith.testing.tokenizer import MockTokenizer
+from tagsmith.wording import one_line
 
 TOKENS_A_STEP = (1, 2, 3, 5)
 
@@ -33,7 +34,7 @@ class CaseFailure:
     case: Case
     family: str
     way: str
-    """The way of feeding: `parse()` where every way gives the wrong message."""
+    """The way of feeding: `parse()` where the text in one piece gives the wrong message."""
     differences: tuple[Difference, ...]
     parting: Parting
     deltas: tuple[str, ...]
@@ -43,11 +44,13 @@ class CaseFailure:
 
     def __str__(self) -> str:
         """It all, in lines: each difference expected against found, and where they part."""
-        lines = [f"case {self.case.id}, family {self.family}, {self.way}:"]
+        lines = [f"case {one_line(self.case.id)}, family {self.family}, {self.way}:"]
         for difference in self.differences:
             lines += show_difference(difference)
-        fed = "" if self.by_cutting else "by character"
-        return "\n".join([*lines, *self.parting.lines(self.case.text, fed)])
+        fed = "in one piece" if len(self.deltas) == 1 else "by character"
+        return "\n".join(
+            [*lines, *self.parting.lines(self.case.text, "" if self.by_cutting else fed)]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The same for machines."""
@@ -99,30 +102,31 @@ def find_failure(case: Case, family: Family) -> CaseFailure | None:
     differences = tuple(message_differences(case, message))
     if not differences:
         return find_unequal_cutting(case, family)
-    deltas = by_character(case.text)
+    way, deltas = "parse()", by_character(case.text)
+    fed = run(family, deltas, finish_reason=case.finish_reason, **case.request)
+    if not any(message_differences(case, fed.message)):
+        way, deltas = "parse(); fed by character, it is as expected", whole(case.text)
     parting = find_parting(
         lambda: family.parser(**case.request),
         deltas,
         lambda parser, _: message_may_become(case, parser.message),
     )
-    return CaseFailure(
-        case, family.id, "parse()", differences, parting, tuple(deltas), by_cutting=False
-    )
+    return CaseFailure(case, family.id, way, differences, parting, tuple(deltas), by_cutting=False)
 
 
 def find_unequal_cutting(case: Case, family: Family) -> CaseFailure | None:
     """The first way of feeding that gives something else than the text in one piece, or None."""
-    whole = run(family, [case.text], finish_reason=case.finish_reason, **case.request)
-    joined = join_events(whole.events)
+    expected = run(family, [case.text], finish_reason=case.finish_reason, **case.request)
+    joined = join_events(expected.events)
     for feeding in _feedings(case, family):
         fed = feeding.run()
-        if fed.message == whole.message and join_events(fed.events) == joined:
+        if fed.message == expected.message and join_events(fed.events) == joined:
             continue
         differences = (
-            *_against(whole.message, fed.message, case),
+            *_against(expected.message, fed.message, case),
             *event_differences(joined, join_events(fed.events)),
         )
-        return feeding.failure(differences, whole.events)
+        return feeding.failure(differences, expected.events)
     return None
 
 

@@ -31,7 +31,7 @@ def find_test_files(paths: Iterable[str | Path]) -> FoundFiles:
     """Find what there is to test.
 
     Of a family file that is named, the case file of its name beside it is found too. Hidden
-    directories, and links to directories, are passed over.
+    directories, links to directories, and pipes in directories are passed over.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as directory:
@@ -81,5 +81,5 @@ def _below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
         if child.is_dir():
             if not child.is_symlink():
                 yield from _below(child, suffixes)
-        elif child.name.endswith(suffixes):
+        elif child.name.endswith(suffixes) and not child.is_fifo():
             yield child

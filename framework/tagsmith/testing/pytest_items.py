@@ -35,6 +35,9 @@ class CaseFileCollector(pytest.File):
         given = str(self.config.getini("tagsmith_samples"))
         if not given.isdecimal():
             raise self.CollectError(f"tagsmith_samples: {given!r} is no number; give 0 or more")
+        for path in self.config.getini("tagsmith_families"):
+            if not path.exists():
+                raise self.CollectError(f"tagsmith_families: {path}: no such file or directory")
         try:
             file = read_case_file(_shown(self.path))
         except CaseFileError as error:

@@ -215,6 +215,9 @@ def _read(paths: Iterable[Path]) -> tuple[list[CaseFile], list[str]]:
             files.append(read_case_file(path))
         except CaseFileError as error:
             problems += map(str, error.problems)
+        except OSError as error:
+            what = f"{path}: cannot be read ({error.strerror}); mend or remove the file"
+            problems.append(one_line(what))
     return files, problems
 
 

@@ -63,7 +63,10 @@ class _Editor:
             return
         is_written = self._yaml.extents[path].style is not Style.ALIAS
         if is_written and isinstance(old, dict) and isinstance(new, dict):
-            self._change_mapping(path, old, new)
+            if old.keys() <= new.keys() and new.keys() - old.keys() <= set(self._order(path)):
+                self._change_mapping(path, old, new)
+            else:
+                self._replace(path, new)
         elif is_written and isinstance(old, list) and isinstance(new, list) and old and new:
             self._change_list(path, old, new)
         else:
@@ -95,15 +98,14 @@ class _Editor:
 
     def _add_key(self, path: Path, key: str, value: Any) -> None:
         """Put a key behind the last one that its order has before it."""
-        names = [step for step in path if isinstance(step, str)]
-        order = self._orders[names[-1] if names else None]
+        order = self._order(path)
         before = [k for k in order[: order.index(key)] if (*path, k) in self._yaml.extents]
         place = (*path, before[-1])
         end = self._yaml.extents[place].end
         if self._is_in_flow(place):
             self._insert(end, f", {key}: {write_value(value, in_flow=True)}")
             return
-        indent = self._line_end + " " * self._yaml.key_columns[place]
+        indent = self._line_end + " " * self._yaml.keys[place].column
         if isinstance(value, list) and value and isinstance(value[0], dict):
             items = (f"{indent}  - {write_value(item, in_flow=False)}" for item in value)
             self._insert(self._line_of(end), f"{indent}{key}:{''.join(items)}")
@@ -111,20 +113,39 @@ class _Editor:
             written = write_value(value, in_flow=False)
             self._insert(self._line_of(end), f"{indent}{key}: {written}")
 
+    def _order(self, path: Path) -> Sequence[str]:
+        """The order of the keys of a mapping; empty where none is known."""
+        names = [step for step in path if isinstance(step, str)]
+        return self._orders.get(names[-1] if names else None, ())
+
     def _replace(self, path: Path, new: Any) -> None:
-        extent, text = self._yaml.extents[path], self._yaml.text
-        start = extent.start
-        if extent.style is Style.BLOCK:
-            # What stood on lines of its own now stands behind its key.
-            start = len(text[:start].rstrip())
-        written = None
-        if isinstance(new, str) and extent.style in (Style.LITERAL, Style.FOLDED):
-            written = write_literal(new, self._indent_of_block(extent), self._line_end)
+        extent, key = self._yaml.extents[path], self._yaml.keys.get(path)
+        style = Style.PLAIN if extent.style is Style.ALIAS else extent.style
+        if style in (Style.LITERAL, Style.FOLDED):
+            self._edits.append((extent.start, extent.end, self._in_place_of_block(path, new)))
+            return
+        written = write_value(new, in_flow=self._is_in_flow(path), style=style)
+        if style is Style.BLOCK and key is not None:
+            # What stood on lines of its own now stands behind its key, before the comment there.
+            colon = self._yaml.text.index(":", key.end) + 1
+            self._insert(colon, f" {written}")
+            self._edits.append((self._line_of(colon), extent.end, ""))
+        else:
+            gap = " " if self._yaml.text[extent.start - 1 : extent.start] == ":" else ""
+            self._edits.append((extent.start, extent.end, gap + written))
+
+    def _in_place_of_block(self, path: Path, new: Any) -> str:
+        """What stands where a text in lines stood, the comment behind its sign included."""
+        extent, written = self._yaml.extents[path], None
+        header = self._yaml.text[extent.start : extent.end].partition("\n")[0].rstrip()
+        comment = header.removeprefix(header.split()[0])
+        if isinstance(new, str):
+            written = write_literal(new, self._indent_of_block(path), self._line_end)
         if written is None:
-            style = Style.PLAIN if extent.style is Style.ALIAS else extent.style
-            written = write_value(new, in_flow=self._is_in_flow(path), style=style)
-        gap = " " if text[start - 1 : start] == ":" else ""
-        self._edits.append((start, extent.end, gap + written))
+            in_flow = self._is_in_flow(path)
+            return write_value(new, in_flow=in_flow, style=extent.style) + comment
+        sign, line_end, lines = written.partition(self._line_end)
+        return f"{sign}{comment}{line_end}{lines}"
 
     def _insert(self, place: int, text: str) -> None:
         if text:
@@ -148,7 +169,10 @@ class _Editor:
         dash = before.rfind("-")
         return " " * dash + before[dash:]
 
-    def _indent_of_block(self, extent: Extent) -> str:
+    def _indent_of_block(self, path: Path) -> str:
+        extent = self._yaml.extents[path]
         lines = self._yaml.text[extent.start : extent.end].splitlines()[1:]
         first = next((line for line in lines if line.strip()), "")
-        return first[: len(first) - len(first.lstrip(" "))] or " " * (extent.column + 2)
+        return first[: len(first) - len(first.lstrip(" "))] or " " * (
+            self._yaml.keys.get(path, extent).column + 2
+        )

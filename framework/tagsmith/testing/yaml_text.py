@@ -53,8 +53,8 @@ class YamlText:
     root: Node
     extents: Mapping[Path, Extent]
     """Where each value stands, by its path."""
-    key_columns: Mapping[Path, int]
-    """The column of each key, by the path of its value."""
+    keys: Mapping[Path, Extent]
+    """Where each key stands, by the path of its value."""
 
 
 def read_yaml(text: str, file: str) -> tuple[YamlText | None, list[FamilyFileError]]:
@@ -82,14 +82,14 @@ class _Reader:
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=_LOADER)
         self._anchors: dict[str, Node] = {}
         self._extents: dict[Path, Extent] = {}
-        self._key_columns: dict[Path, int] = {}
+        self._keys: dict[Path, Extent] = {}
 
     def read(self) -> YamlText:
         root = Node(None, Location(self._file))
         for event in self._events:
             if isinstance(event, yaml.NodeEvent):
                 root = self._value(event, ())
-        return YamlText(self._text, root, self._extents, self._key_columns)
+        return YamlText(self._text, root, self._extents, self._keys)
 
     def _value(self, event: yaml.Event, path: Path) -> Node:
         start, end = _marks(event)
@@ -128,7 +128,8 @@ class _Reader:
                 assert isinstance(child, yaml.ScalarEvent)
                 key, inner = child.value, (*path, child.value)
                 members[key] = Member(self._at(start), self._value(next(self._events), inner))
-                self._key_columns[inner] = start.column
+                style = Style(child.style or "plain")
+                self._keys[inner] = Extent(start.index, last.index, start.column, style)
             else:
                 inner = (*path, len(items))
                 items.append(self._value(child, inner))

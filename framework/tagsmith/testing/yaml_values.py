@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tagsmith.loading.scalars import resolve_scalar
+from tagsmith.loading.scalars import ScalarError, resolve_scalar
 from tagsmith.testing.yaml_text import Style
 
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -76,9 +76,9 @@ def _may_be_plain(text: str, in_flow: bool) -> bool:
     probe = f"[{text}, z]" if in_flow else f"{text}\n"
     try:
         events = [event for event in yaml.parse(probe) if isinstance(event, yaml.NodeEvent)]
-    except yaml.YAMLError:
+        scalars = list(_plain_texts(events))
+    except (yaml.YAMLError, ScalarError):
         return False
-    scalars = list(_plain_texts(events))
     wanted = [text, "z"] if in_flow else [text]
     return scalars == wanted and _keeps_its_place(text)
 

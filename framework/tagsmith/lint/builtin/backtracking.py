@@ -16,6 +16,8 @@ from typing import TypeVar
 
 MAX_PLACES = 200
 """The longest expression that is looked through, in places for a character."""
+_MOST_STEPS = 100_000
+"""How many ways between places are followed: looking through takes no second itself."""
 _MOST_CHOICES_IN_LOOPS = 2
 _MOST_CHOICES = 8
 _START = -1
@@ -33,6 +35,9 @@ _REPEAT = re.compile(r"(?:[*+?]|\{(\d*)(,?)(\d*)\})[?+]?")
 Edges = Mapping[int, Sequence[int]]
 Pair = tuple[int, int]
 _Node = TypeVar("_Node")
+
+
+_TOO_MANY = "it has too many choices to look through"
 
 
 class _NotReadError(Exception):
@@ -56,6 +61,7 @@ class _Reader:
     at: int = 0
     chars: list[int] = field(default_factory=list)
     ways: Counter[Pair] = field(default_factory=Counter)
+    steps: int = 0
 
     def whole(self) -> _Part:
         part = self._choices()
@@ -120,7 +126,22 @@ class _Reader:
         return _Part(False, (place,), (place,))
 
     def _lead(self, before: _Part, after: _Part) -> None:
+        self.steps += len(before.last) * len(after.first)
+        if self.steps > _MOST_STEPS:
+            raise _NotReadError(_TOO_MANY)
         self.ways.update((one, other) for one in before.last for other in after.first)
+
+
+def may_be_empty(pattern: str) -> bool:
+    """Whether a pattern that can be looked through matches the empty text; without running it.
+
+    >>> may_be_empty("[0-9]*"), may_be_empty("a|b?c")
+    (True, False)
+    """
+    try:
+        return _Reader(pattern).whole().empty
+    except (_NotReadError, RecursionError):
+        return False
 
 
 def slow_reason(pattern: str) -> str | None:
@@ -145,6 +166,8 @@ def slow_reason(pattern: str) -> str | None:
     edges = defaultdict(list)
     for one, other in reader.ways:
         edges[one].append(other)
+    if sum(map(len, edges.values())) ** 2 > _MOST_STEPS * 10:
+        return _TOO_MANY
     around = _component_of(range(len(reader.chars)), edges)
     sizes = Counter(around.values())
     loops = {place for place in around if sizes[around[place]] > 1 or place in edges[place]}

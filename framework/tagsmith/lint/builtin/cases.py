@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -13,7 +14,10 @@ import yaml
 from tagsmith.lint.rules import Finding, LintSubject, Rule
 from tagsmith.spec.models import FamilySpec
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""Takes every value as text: no date and no number can be a wrong one."""
+_MAX_BYTES = 2 * 1024 * 1024
+"""The largest case file that is looked into."""
 
 
 def has_cases(subject: LintSubject) -> Iterator[Finding]:
@@ -35,8 +39,12 @@ def _case_files(file: Path) -> list[Path]:
 
 def _families_of(files: Iterable[Path]) -> Iterator[str]:
     for file in files:
-        stamp = file.stat()
-        yield from _named_in(file, stamp.st_mtime_ns, stamp.st_size)
+        try:
+            stamp = file.stat()
+        except OSError:  # a link that leads nowhere, or in a circle
+            continue
+        if stat.S_ISREG(stamp.st_mode) and stamp.st_size <= _MAX_BYTES:
+            yield from _named_in(file, stamp.st_mtime_ns, stamp.st_size)
 
 
 @lru_cache(maxsize=256)
@@ -44,7 +52,7 @@ def _named_in(file: Path, *_: int) -> frozenset[str]:
     """The families that a case file names; none where it cannot be read, which its test tells."""
     try:
         cases = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
         return frozenset()
     cases = cases if isinstance(cases, list) else []
     named = (case.get("family") for case in cases if isinstance(case, dict))

@@ -62,10 +62,10 @@ def stands_in_another(subject: LintSubject) -> Iterator[Finding]:
 
 
 def _cut_by_turn_end(subject: LintSubject) -> Iterator[Finding]:
+    longs = [long for long in _literals(subject) if not long.changes_nothing]
     for end, place in _of_role(subject, Role.TURN_END):
-        for long in _literals(subject):
-            inside = end.text in long.text and not long.text.endswith(end.text)
-            if inside and not long.changes_nothing:
+        for long in longs:
+            if end.text in long.text and not long.text.endswith(end.text):
                 what = (
                     f"{_said(end, place)} stands inside of {_said(long)}: generation stops there, "
                     "and the longer marker is never whole; end it there, or remove the turn's end"
@@ -74,11 +74,13 @@ def _cut_by_turn_end(subject: LintSubject) -> Iterator[Finding]:
 
 
 def _shared_blanks(subject: LintSubject) -> Iterator[Finding]:
-    for first in _literals(subject):
+    literals = _literals(subject)
+    begun = [one for one in literals if one.text[:1].isspace() and not one.changes_nothing]
+    for first in literals if begun else ():
         blanks = first.text[len(first.text.rstrip()) :]
-        for next_one in _literals(subject) if blanks else ():
+        for next_one in begun if blanks else ():
             shared = any(next_one.text.startswith(blanks[-n:]) for n in range(1, len(blanks) + 1))
-            if shared and next_one.text != first.text and not next_one.changes_nothing:
+            if shared and next_one.text != first.text:
                 what = (
                     f"{_said(next_one)} begins with blanks that {_said(first)} ends with: where "
                     "they stand once, it is not found; leave them out of one of the two"
@@ -89,12 +91,23 @@ def _shared_blanks(subject: LintSubject) -> Iterator[Finding]:
 def _held(subject: LintSubject) -> Iterator[tuple[_Literal, Marked, _Literal]]:
     """Each marker that stands in another one and does not do the same, with where it is written."""
     literals = _literals(subject)
-    for short in literals:
-        place = short.written
-        for long in literals if place is not None and not short.changes_nothing else ():
-            is_held = short.text in long.text and short.text != long.text
-            if place is not None and is_held and short.effects != long.effects:
+    shorts = {
+        short.text: (short, place)
+        for short in literals
+        if (place := short.written) is not None and not short.changes_nothing
+    }
+    lengths = {len(text) for text in shorts}
+    for long in literals:
+        for text in _parts(long.text, lengths) & shorts.keys():
+            short, place = shorts[text]
+            if short.effects != long.effects:
                 yield short, place, long
+
+
+def _parts(text: str, lengths: set[int]) -> set[str]:
+    """What stands in a text, and is not all of it, in these lengths."""
+    shorter = [length for length in lengths if length < len(text)]
+    return {text[at : at + n] for n in shorter for at in range(len(text) - n + 1)}
 
 
 def _literals(subject: LintSubject) -> list[_Literal]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from tagsmith.grammar.schemas.patterns import pattern_problem
-from tagsmith.lint.builtin.backtracking import slow_reason
+from tagsmith.lint.builtin.backtracking import may_be_empty, slow_reason
 from tagsmith.lint.rules import Finding, LintSubject, Rule
 from tagsmith.wording import shortened
 
@@ -16,7 +15,7 @@ _PATH = ("tool_calls", "id", "pattern")
 def matches_nothing(subject: LintSubject) -> Iterator[Finding]:
     """A pattern of ids that an empty text matches."""
     pattern = _pattern(subject)
-    if pattern is not None and re.fullmatch(pattern, ""):
+    if pattern is not None and may_be_empty(pattern):
         yield _finding(subject, f"{_shown(pattern)} matches the empty text; ask for a character")
 
 

@@ -58,8 +58,8 @@ class MendedFile:
             raise
 
 
-class EditedFile(Traversable):
-    """A file as it would be, under the path it has."""
+class HeldFile(Traversable):
+    """A file whose bytes are held: as it would be once mended, or standard input as `-`."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self._path = Path(name)

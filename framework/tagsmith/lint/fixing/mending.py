@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tagsmith.codes import Code
 from tagsmith.errors import FamilyFileError
-from tagsmith.lint.fixing.files import EditedFile, MendedFile
+from tagsmith.lint.fixing.files import HeldFile, MendedFile
 from tagsmith.lint.fixing.fixes import Fix, fix_of
 from tagsmith.lint.fixing.tree import Tree
 from tagsmith.lint.run import Report
@@ -124,5 +124,5 @@ def _bytes_of(file: FoundFile) -> bytes | None:
 
 def _source(file: FoundFile, edited: Mapping[str, bytes]) -> Source:
     if file.name in edited:
-        return EditedFile(file.name, edited[file.name])
+        return HeldFile(file.name, edited[file.name])
     return Path(file.name) if isinstance(file.path, Path) else file.path

@@ -32,7 +32,7 @@ class Entry:
     node: YamlNode
     before: int | None
     twin: YamlNode
-    """The value that the same key has before this one in the mapping."""
+    """The value that the same key has the last time before this one in the mapping."""
     is_flow: bool
     """Whether it stands in brackets or braces."""
 
@@ -104,11 +104,10 @@ def _parts(node: YamlNode) -> list[YamlNode]:
 
 def _entries(path: Path, node: YamlNode) -> Iterator[Entry]:
     before: int | None = None
-    first: dict[str, YamlNode] = {}
+    last: dict[str | int, YamlNode] = {}
     for step, key, value in _children(node):
         start = key.start_mark.index if key is not None else value.start_mark.index
         value_start, end = value.start_mark.index, value.end_mark.index
-        twin = first.setdefault(step, value) if isinstance(step, str) else value
         entry = Entry(
             path=(*path, step),
             start=start,
@@ -116,12 +115,13 @@ def _entries(path: Path, node: YamlNode) -> Iterator[Entry]:
             end=end,
             node=value,
             before=before,
-            twin=None if twin is value else twin,
+            twin=last.get(step),
             is_flow=bool(node.flow_style),
         )
         yield entry
         yield from _entries(entry.path, value)
         before = end
+        last[step] = value
 
 
 def _children(node: YamlNode) -> Iterator[tuple[str | int, YamlNode, YamlNode]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from urllib.parse import quote
 
@@ -29,4 +30,4 @@ def uri_of(file: str) -> tuple[str, bool]:
     if path.is_absolute():
         return path.as_uri(), False
     # A colon in the first part of a relative reference would be taken for a scheme.
-    return quote(path.as_posix()), True
+    return quote(os.fsencode(path.as_posix())), True

@@ -15,6 +15,9 @@ _SHOWN = 100
 _BEFORE = 60
 """How many of them stand before the place, where the line is longer."""
 
+_JOINED = frozenset(map(chr, range(0x1160, 0x1200)))
+"""Letters of Hangul that are drawn into the one before them."""
+
 Paint = Callable[[str, str], str]
 """Takes a text and what it is: `place`, `code`, `gutter` or `caret`."""
 
@@ -51,7 +54,7 @@ def _lines(problem: FamilyFileError, report: Report, paint: Paint) -> Iterator[s
     yield f"{place} {paint(str(problem.code), 'code')} {one_line(problem.message)}"
     source = report.texts.get(problem.file)
     line = None if source is None else source.line(problem.line)
-    if source is None or line is None or not line.strip():
+    if source is None or not line or line.isspace():
         return
     start, end = problem.column - 1, source.end_column(problem.location) - 1
     first, before, shown, after = _window(line, start, end)
@@ -83,6 +86,6 @@ def _width(text: str) -> int:
 
 
 def _columns(char: str) -> int:
-    if unicodedata.combining(char):
+    if unicodedata.category(char) in ("Mn", "Me") or char in _JOINED:
         return 0
     return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
