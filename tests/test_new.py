@@ -202,7 +202,7 @@ def test_nothing_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "full" / "kept.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
-    for place in ("full", "file", "dangling"):
+    for place in ("full", "file", "dangling", ""):
         done = new("acme", "--like", "hermes", "--directory", place)
         assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1), place
     assert (tmp_path / "full" / "kept.txt").read_text() == (tmp_path / "file").read_text() == "mine"

@@ -4,6 +4,7 @@ The templates in data/chat_templates are written for these tests, in the shapes 
 """
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -306,7 +307,7 @@ def test_a_turn_that_is_read_otherwise_is_missing() -> None:
         ("{{ ''.__class__ }}", "it leaves out what the user says"),
         ("{% set x = messages.append(1) %}", "line 1: access to attribute 'append'"),
         ("{% for i in range(1000000) %}{% endfor %}", "line 1: Range too big"),
-        ("{{ 'a' * 2000000 }}", "writes more than 1000000 characters"),
+        ("{{ 'a' * 200000 }}", "writes more than 100000 characters"),
         ("{{ cycler }}{% include 'x' %}", "line 1: "),
         ("{{ raise_exception('never') }}", "line 1: never"),
     ],
@@ -316,6 +317,33 @@ def test_a_hostile_template_ends_with_an_error(template: str, why: str) -> None:
         draft_of(template)
     assert why in str(told.value)
     assert "\n" not in str(told.value)
+
+
+LONG = {
+    "text": "'a' * 90000",
+    "blanks": "' ' * 90000 ~ 'a'",
+    "words": "'a ' * 45000",
+    "tags": "'<think>' * 12000",
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_a_long_prompt_makes_a_short_draft(text: str) -> None:
+    turns = "{% for m in messages %}{{ m.role }}:{{ m.content }}\n{% endfor %}"
+    draft = draft_of(f"{turns}{{{{ {text} }}}}")
+    assert draft.missing
+    assert len(draft.text) < 4000
+
+
+def test_a_module_beside_the_template_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the directory of a model that was downloaded."""
+    for module in ("json", "jinja2"):
+        (tmp_path / f"{module}.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [path for path in sys.path if path])
+    assert render_bounded("x", {"one": [{"messages": []}]}) == {"one": Prompt("x")}
 
 
 def test_memory_is_bounded() -> None:
@@ -403,6 +431,11 @@ def test_where_a_template_may_stand(
         ("tokenizer_config.json", b"{}", "has no chat_template, and no chat_template.jinja"),
         ("tokenizer_config.json", b'{"chat_template": 5}', "must be text or a list, not int"),
         ("tokenizer_config.json", b'{"chat_template": [5]}', "is named tool_use or default"),
+        (
+            "tokenizer_config.json",
+            b'{"chat_template": [{"name": ["default"], "template": "x"}]}',
+            "is named tool_use or default",
+        ),
         ("chat_template.jinja", b"\xff\xfe", "is no UTF-8 text (byte 0)"),
         ("chat_template.jinja", None, "cannot be read (No such file or directory)"),
     ],

@@ -49,7 +49,8 @@ def render_bounded(template: str, wanted: Wanted) -> dict[str, Prompt]:
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "tagsmith.authoring.render_worker"],
+            # Without -P, a json.py beside a stranger's template would be run as the module.
+            [sys.executable, "-P", "-m", "tagsmith.authoring.render_worker"],
             input=json.dumps(given),
             env=environ,
             timeout=SECONDS + 5,

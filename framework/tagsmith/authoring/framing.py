@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -37,8 +36,9 @@ class Framing:
         """
         text = text.removeprefix(self.asked_end)
         text = text.removeprefix(shared_start(text, self.start))
-        start, end = map(re.escape, self.thinks)
-        return text if not end else re.sub(rf"^\s*(?:{start})?\s*{end}\s*", "", text)
+        start, end = self.thinks
+        inside = text.lstrip().removeprefix(start).lstrip()
+        return inside.removeprefix(end).lstrip() if end and inside.startswith(end) else text
 
     def cut(self, text: str) -> str:
         """A text up to the first thing that ends the turn."""

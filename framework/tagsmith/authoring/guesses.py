@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+LONGEST = 1000
+"""The longest text that is guessed, in characters: a parser is built of them, and no marker and no
+form of a call is nearly as long."""
+
 Path = tuple[str, ...]
 
 
@@ -37,7 +41,14 @@ class Guesses:
     missing: list[str] = field(default_factory=list)
 
     def add(self, path: str, value: Any, why: str, sureness: Sureness = Sureness.SEEN) -> None:
-        """Guess the value of a key, named by its path with dots in it."""
+        """Guess the value of a key, named by its path with dots in it.
+
+        A text that is longer than any marker is none, and the key is missing.
+        """
+        longest = max(map(len, _texts(value)), default=0)
+        if longest > LONGEST:
+            self.missing.append(f"{path}: a text of {longest} characters is no marker")
+            return
         self.made.append(Guess(tuple(path.split(".")), value, why, sureness))
 
     def value(self, path: str) -> Any:

@@ -40,12 +40,12 @@ def shared_end(one: str, other: str) -> str:
     >>> shared_end(">\\n<p=", "</p>\\n<p=")
     '\\n<p='
     """
-    shared = ""
+    shared: list[str] = []
     for piece, same in zip(reversed(atoms(one)), reversed(atoms(other)), strict=False):
         if piece != same:
             break
-        shared = piece + shared
-    return shared
+        shared.append(piece)
+    return "".join(reversed(shared))
 
 
 class Tokens:

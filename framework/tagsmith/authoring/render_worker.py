@@ -16,7 +16,7 @@ from tagsmith.render.options import MarkerPolicy
 from tagsmith.render.request import PromptRequest
 from tagsmith.spec.models import FamilySpec
 
-MAX_TEXT = 1_000_000
+MAX_TEXT = 100_000
 """The longest prompt that is taken, in characters."""
 _NOBODY = FamilySpec(tagsmith=1, id="nobody")
 

@@ -98,7 +98,9 @@ def _template_of(config: Mapping[str, Any], path: Path) -> str | None:
         named = {
             entry["name"]: entry["template"]
             for entry in given
-            if isinstance(entry, dict) and {"name", "template"} <= entry.keys()
+            if isinstance(entry, dict)
+            and isinstance(entry.get("name"), str)
+            and "template" in entry
         }
         given = next((named[name] for name in _WITH_TOOLS if name in named), None)
         if given is None:

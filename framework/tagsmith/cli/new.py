@@ -109,7 +109,7 @@ def _told(draft: Draft) -> int:
 def _write(package: Package, directory: str | None) -> None:
     from tagsmith.authoring import write_package
 
-    target = Path(directory or package.names.distribution)
+    target = Path(package.names.distribution if directory is None else directory)
     write_package(package, target)
     for file in package.files:
         click.echo(target / file)

@@ -17,7 +17,7 @@ DEEPEST = 50
 
 _TOKEN = re.compile(
     r"\\(?P<escape>.)|(?P<group>\(\?P<\w+>|\(\?P=\w+\)|\(\?[:=!]|\(\?<[=!]|\(\?|\()|(?P<close>\))|(?P<bar>\|)"
-    r"|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<repeat>[*+?]\??|\{[0-9,]+\}\??)|(?P<char>.)",
+    r"|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<repeat>[*+?]\??|\{[0-9,]+\}\??)|(?P<char>[^\\\[])",
     re.DOTALL,
 )
 _SPECIAL = {"s": "blanks", "A": "start", "Z": "end", "n": "\n", "t": "\t", "r": "\r"}
@@ -63,6 +63,8 @@ class _Reader:
 
     def __post_init__(self) -> None:
         self.tokens = list(_TOKEN.finditer(self.pattern))
+        if sum(len(token[0]) for token in self.tokens) < len(self.pattern):
+            raise UnreadablePatternError("a set is not closed, or nothing follows a backslash")
 
     def alternatives(self) -> list[list[Step]]:
         """Everything up to the end of the group."""

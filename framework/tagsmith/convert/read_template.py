@@ -70,7 +70,7 @@ def from_response_template(template: Any, family: str, title: str) -> ReadFamily
         _read_content(content, found)
     named = [name for name in REASONING if name in fields]
     if named:
-        _read_reasoning(fields.pop(named[0]), found)
+        _read_reasoning(fields.pop(named[0]), named[0], found)
     calls = fields.pop(TOOL_CALLS, None)
     if calls is not None:
         read = read_calls(calls)
@@ -147,7 +147,7 @@ def _is_implicit(said: Mapping[str, Any]) -> bool:
 
 
 def _read_content(said: Mapping[str, Any], found: _Found) -> None:
-    _read_text(said, found, CONTENT)
+    _read_text(said, found, CONTENT, CONTENT)
     if not _is_implicit(said):
         opens = _texts(said, "open", found, CONTENT)
         closes = _texts(said, "close", found, CONTENT)
@@ -166,14 +166,14 @@ def _read_content(said: Mapping[str, Any], found: _Found) -> None:
         found.tokens["hidden"] = [text for text in others if text not in found.tokens["turn_end"]]
 
 
-def _read_reasoning(said: Mapping[str, Any], found: _Found) -> None:
-    _read_text(said, found, "reasoning")
-    opens = _texts(said, "open", found, "reasoning")
-    closes = _texts(said, "close", found, "reasoning")
+def _read_reasoning(said: Mapping[str, Any], name: str, found: _Found) -> None:
+    _read_text(said, found, "reasoning", name)
+    opens = _texts(said, "open", found, name)
+    closes = _texts(said, "close", found, name)
     if _is_implicit(said) or _may_begin(said.get("open_pattern", "")):
         found.values["initial_region"] = "reasoning"
     if not opens and closes:
-        found.lose("fields.reasoning", "nothing opens it; its closer ends the first thought alone")
+        found.lose(f"fields.{name}", "nothing opens it; its closer ends the first thought alone")
         found.tokens.setdefault("hidden", []).extend(closes)
         return
     pairs = list(_pairs(opens, closes))
@@ -200,9 +200,9 @@ def _pairs(opens: Sequence[str], closes: Sequence[str]) -> Iterator[dict[str, st
         yield {"start": start, **({"end": end} if end is not None else {})}
 
 
-def _read_text(said: Mapping[str, Any], found: _Found, region: str) -> None:
-    """The blanks at the edges of a text, and what joins two."""
-    place = f"fields.{region}"
+def _read_text(said: Mapping[str, Any], found: _Found, region: str, name: str) -> None:
+    """The blanks at the edges of a region's text, and what joins two; content comes first."""
+    place = f"fields.{name}"
     if said.get("content", "text") != "text":
         found.lose(f"{place}.content", "it stays text")
     strips = dict(said.get("content_args") or {}).get("strip", True)
@@ -210,11 +210,11 @@ def _read_text(said: Mapping[str, Any], found: _Found, region: str) -> None:
     trim = "both" if strips else "end" if takes_blanks else "keep"
     whitespace = found.values.setdefault("whitespace", {})
     whitespace[region] = trim
-    if region != CONTENT:
-        return
     join = said.get("join", "\n")
     if "join" not in said:
         found.lose(f"{place}.repeats", "of several texts the last counts; a family joins them")
     if join not in _JOINS:
         found.lose(f"{place}.join", "a family joins texts by nothing, a newline or a blank line")
-    whitespace["join"] = _JOINS.get(join, "newline")
+    taken = whitespace.setdefault("join", _JOINS.get(join, "newline"))
+    if join in _JOINS and "join" in said and _JOINS[join] != taken:
+        found.lose(f"{place}.join", f"a family joins all texts alike, here by {taken}")

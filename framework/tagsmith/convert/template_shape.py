@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,6 +38,7 @@ def check_shape(template: Any) -> None:
         RequestError: it is none; the message names the key.
     """
     _mapping(template, "the template")
+    _whole_text(template)
     _known(template, _TOP, "")
     if template.get("version", 1) != 1:
         _refuse("version", "must be 1")
@@ -53,6 +55,16 @@ def check_shape(template: Any) -> None:
     implicit = [name for name, said in fields.items() if not {"open", "open_pattern"} & said.keys()]
     if len(implicit) > 1:
         _refuse("fields", f"only one may have no opener, not {', '.join(implicit)}")
+
+
+def _whole_text(template: Any) -> None:
+    """No file can hold half a character."""
+    try:
+        json.dumps(template, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        _refuse("the template", "holds half a character (a lone surrogate); give text")
+    except RecursionError:
+        _refuse("the template", "is nested too deeply")
 
 
 def _field(said: Any, place: str) -> None:
