@@ -1,6 +1,7 @@
 """The documentation is true: its Python blocks run, its commands print what it says they print."""
 
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -8,11 +9,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from tagsmith.cli import main
 from workspace import ROOT, clean_environ, copy_of_repository, new_environment
 
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DOCUMENTS = [
     path
     for pattern in ("README.md", "docs/**/*.md", "examples/**/README.md")
@@ -135,6 +138,24 @@ def test_python_blocks_run(blocks: list[Block], monkeypatch: pytest.MonkeyPatch)
 )
 def test_commands_print_what_the_document_shows(block: Block) -> None:
     run_console(block, ROOT, Path(sys.executable).parent)
+
+
+SHELL_COMMANDS = [
+    pytest.param(command, id=f"{block.file.name}:{block.line}")
+    for block in BLOCKS
+    if block.language == "sh"
+    for command in block.text.replace("\\\n", " ").splitlines()
+    if command.startswith("tagsmith ")
+]
+
+
+@pytest.mark.parametrize("command", SHELL_COMMANDS)
+def test_a_command_that_needs_more_than_this_machine_is_well_formed(command: str) -> None:
+    """Its options and values are the command's; it is not run, as it asks for a model server."""
+    _, name, *arguments = shlex.split(command, comments=True)
+    found = main.get_command(click.Context(main), name)
+    assert found is not None
+    found.make_context(name, arguments)
 
 
 @pytest.mark.heavy
