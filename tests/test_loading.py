@@ -215,6 +215,9 @@ INVALID = {
     "own id for a near one": (
         f"{HEAD}extends: acme-on\n", (3, 10), "TS201", ["to extend; there are: none;"],
     ),
+    "long turn start": (
+        f"{HEAD}tokens: {{turn_start: {'x' * 129}}}\n", (3, 22), "TS106", ["at most 128"],
+    ),
     "empty text": (f"{HEAD}title: ''\n", (3, 8), "TS106", ["must not be empty"]),
     "negative": (
         f"{HEAD}citations:\n  markup: {{open: a, close: 'b{{positions}}c'}}\n"

@@ -57,7 +57,7 @@ def validate(root: Node, encodings: Encodings) -> tuple[FamilySpec | None, list[
     try:
         spec = _read_strictly(FamilySpec, data)
     except ValidationError as error:
-        details = error.errors(include_url=False)
+        details = _own_faults(error.errors(include_url=False))
         problems = [_problem(root, detail) for detail in details]
         broken = _broken_sections(details)
         # What is right in the rest of the file is still checked, so that all problems show at once.
@@ -90,6 +90,12 @@ def _inconsistencies(subject: Subject, broken: frozenset[str]) -> list[FamilyFil
         FamilyFileError(finding.code, finding.message, locate(subject.root, finding.path))
         for finding in findings(subject, broken)
     ]
+
+
+def _own_faults(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Without what only follows from another: a list whose one entry is wrong counts as empty."""
+    inner = {detail["loc"][:-1] for detail in details}
+    return [d for d in details if d["type"] != "too_short" or d["loc"] not in inner]
 
 
 def _broken_sections(details: list[ErrorDetails]) -> frozenset[str]:

@@ -47,6 +47,11 @@ OneOrMore = Annotated[
     _Several, BeforeValidator(_as_tuple, json_schema_input_type=NonEmpty | _Several)
 ]
 """A text, or a list of texts of which the first is what the grammar writes; all are read."""
+_SeveralMarkers = Annotated[tuple[Marker, ...], Field(min_length=1)]
+OneOrMoreMarkers = Annotated[
+    _SeveralMarkers, BeforeValidator(_as_tuple, json_schema_input_type=Marker | _SeveralMarkers)
+]
+"""The same for markers."""
 
 
 class SpecModel(BaseModel):
@@ -76,7 +81,7 @@ class Melody(SpecModel):
 class Header(SpecModel):
     """What stands before the text of a message and is no part of it."""
 
-    start: OneOrMore
+    start: OneOrMoreMarkers
     """Markers, of those that are hidden, after which a header goes on."""
     end: Marker
     """The marker that ends a header."""
@@ -85,9 +90,9 @@ class Header(SpecModel):
 class Tokens(SpecModel):
     """Tokens that frame a turn."""
 
-    turn_start: OneOrMore = ()
+    turn_start: OneOrMoreMarkers = ()
     """Opens the model's own turn: nothing before the last one belongs to this output."""
-    turn_end: OneOrMore = ()
+    turn_end: OneOrMoreMarkers = ()
     """Ends the model's own turn: where a server stops generating."""
     hidden: tuple[Marker, ...] = ()
     """Markers that are never shown and change nothing."""
