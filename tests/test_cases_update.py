@@ -265,7 +265,7 @@ TEXTS = st.one_of(
 
 
 @given(TEXTS, st.sampled_from(Style), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_text_is_read_back_in_every_style(text: str, style: Style, in_flow: bool) -> None:
     written = write_value(text, in_flow=in_flow, style=style)
     assert "\n" not in written
@@ -277,7 +277,7 @@ def test_every_text_is_read_back_in_every_style(text: str, style: Style, in_flow
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_block_is_read_back(text: str) -> None:
     written = write_literal(text, "    ", "\n")
     if written is not None:

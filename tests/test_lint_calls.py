@@ -371,7 +371,7 @@ def forms_of(*holes: str) -> st.SearchStrategy[list[str]]:
     return st.lists(st.one_of(near, near, near, far).map("".join), min_size=1, max_size=2)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     call=forms_of("{name}", "{arguments}"),
     parameter=forms_of("{type}", "{key}", "{value}"),

@@ -314,7 +314,7 @@ PATTERNS = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(pattern=PATTERNS)
 def test_what_is_called_quick_is_quick(pattern: str) -> None:
     if slow_reason(pattern) is None:

@@ -236,7 +236,7 @@ texts = st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join)
 
 
 @both_dialects
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(text=texts, sizes=cut_sizes(), with_markers=st.booleans())
 def test_same_text_same_result_for_every_cutting(
     dialect: Dialect, text: str, sizes: list[int], with_markers: bool

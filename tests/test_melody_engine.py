@@ -45,7 +45,7 @@ GUARDS = {
 }
 
 Generation = tuple[tagsmith.Family, str, dict[str, Any]]
-thoroughly = settings(max_examples=80, deadline=None)
+thoroughly = settings(max_examples=50, deadline=None)
 
 
 def is_guard(event: Event) -> bool:

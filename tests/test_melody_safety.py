@@ -281,7 +281,7 @@ PARTS = ["<co>", "</co: 0:[1]>", "<", "word ", "  ", "\n\n\n", "\u00a0", "\x1c",
          "<|START_THINKING|>", "longer words"]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(PARTS), max_size=12), cut_sizes(), st.integers(1, 6))
 def test_a_bound_is_met_at_the_same_character_for_every_cutting(
     parts: list[str], sizes: list[int], bound: int

@@ -216,7 +216,7 @@ def opened(text: str) -> OpenedFile:
     return Given()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(sorted(TEXTS.values())),
     st.lists(

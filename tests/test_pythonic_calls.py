@@ -408,7 +408,7 @@ modes: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=120)
 @given(text=texts, sizes=cut_sizes(), mode=modes, prefix=st.sampled_from(["", "[", "[f(a="]))
 def test_same_text_same_result_for_every_cutting(
     text: str, sizes: list[int], mode: dict[str, Any], prefix: str
@@ -422,7 +422,7 @@ def test_same_text_same_result_for_every_cutting(
             assert (other.end, other.marker) == (one.end, one.marker)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(text=texts, mode=modes)
 def test_nothing_is_lost(text: str, mode: dict[str, Any]) -> None:
     region = read(text, **mode)
