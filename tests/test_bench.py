@@ -295,6 +295,7 @@ def leaves(schema: dict[str, Any]) -> int:
     return sum(map(leaves, inside)) if inside else 1
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("tool_set", "objects", "schemas"), [(ToolSet.ALIKE, 12, 1), (ToolSet.DIFFERENT, 4, 55)]
 )

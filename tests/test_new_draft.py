@@ -346,6 +346,7 @@ def test_a_module_beside_the_template_is_not_run(
     assert render_bounded("x", {"one": [{"messages": []}]}) == {"one": Prompt("x")}
 
 
+@pytest.mark.heavy
 def test_memory_is_bounded() -> None:
     made = render_bounded(
         "{{ 'a' * 10000000000 }}", {"one": [{"messages": []}], "two": [{"messages": []}]}
@@ -454,6 +455,7 @@ def run(*args: str, **options: Any) -> Result:
     return CliRunner().invoke(main, ["new", *args], **options)
 
 
+@pytest.mark.heavy
 def test_the_command_prints_a_draft_that_lints_clean(tmp_path: Path) -> None:
     file, template = tmp_path / "my_family.yaml", TEMPLATES / "qwen3-coder.jinja"
     done = run("--from-template", str(template), "--output", str(file))

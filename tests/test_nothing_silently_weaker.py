@@ -168,6 +168,7 @@ RECURSIVE = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["llama-4", "cohere-command-xml", "qwen3-coder"])
 @pytest.mark.parametrize("schema", RECURSIVE)
 def test_a_tag_stays_of_a_size_that_can_be_used(name: str, schema: str) -> None:

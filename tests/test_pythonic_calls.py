@@ -385,6 +385,7 @@ def test_expects_marker() -> None:
         assert (reader.used, reader.expects_marker) == (used, expects)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "text", ["[" * 200_000, "[f(a=" + "[" * 200_000, "[f(" * 50_000, "f" * 200_000]
 )

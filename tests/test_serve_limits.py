@@ -385,6 +385,7 @@ def test_many_at_once_do_not_mix(upstream: FakeUpstream, servers: str, http: htt
             assert said == word
 
 
+@pytest.mark.heavy
 def test_who_is_left_when_the_server_stops_is_told(upstream: FakeUpstream) -> None:
     upstream.reply = lambda _: Reply([piece("<|START_RESPONSE|>Hi"), FOREVER])
     app = create_app(settings_for(FAMILY, upstream.url))

@@ -286,6 +286,7 @@ def test_in_mid_stream_it_is_the_apis_own_error(
         assert text in last["delta"]["error"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("case", BREAKS)
 def test_an_answer_that_is_not_streamed_has_no_middle(
     upstream: FakeUpstream, servers: str, http: httpx2.Client, case: str

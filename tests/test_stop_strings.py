@@ -42,6 +42,7 @@ def test_long_stop_strings() -> None:
     assert message.stop == stop
 
 
+@pytest.mark.heavy
 def test_stop_strings_that_are_all_alike_take_linear_work() -> None:
     parser = FAMILY.parser(stop=["a" * size + "b" for size in range(192, 256)])
     steps = 0

@@ -236,6 +236,7 @@ def test_digits_stop_waiting_where_text_is_admitted() -> None:
     assert typed_json(digits + "1", types).json == f'"{digits}1"'
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "piece",
     [" ", "1", "[", '"', '\\"', "x", "[1,", "e1", "[" + '\\"' * 4],
