@@ -9,8 +9,9 @@ DEV := .venv-dev
 BIN := $(DEV)/bin
 # Quiet but for errors: an index that a machine lists and does not hold is no news.
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check
-# A user's own settings must not reach the checks.
-unexport TAGSMITH_FAMILIES TAGSMITH_PLUGINS TAGSMITH_DISABLE_PLUGINS PYTHONPATH
+# A user's own settings must not reach the checks. Bytecode is kept: hundreds of processes start.
+unexport TAGSMITH_FAMILIES TAGSMITH_PLUGINS TAGSMITH_DISABLE_PLUGINS
+unexport PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-heavy test-nightly test-browser lint clean
