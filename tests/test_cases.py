@@ -30,7 +30,7 @@ WITHOUT_CASES_OF_THEIR_OWN = {
 }
 
 
-FULL_SHARE = 5
+FULL_SHARE = 10
 """Every how manyth case is fed in every way in each run; the heavy one does the others."""
 
 

@@ -57,6 +57,7 @@ FILES = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("text", "codes"), FILES.values(), ids=FILES)
 def test_a_file_is_told_in_a_short_time_and_few_words(
     tmp_path: Path, text: str, codes: set[str]

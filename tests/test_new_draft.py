@@ -151,6 +151,7 @@ def is_read(family: Family, case: Case) -> bool:
     return not list(message_differences(case, message))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", MODELS)
 def test_the_draft_is_whole_and_reads_what_the_family_reads(
     name: str, cases: dict[str, list[Case]]

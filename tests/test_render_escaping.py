@@ -147,6 +147,7 @@ def test_no_words_of_many_change_the_markers_of_a_prompt(name: str, data: st.Dat
     check(name, data)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_each_marker_in_each_place(name: str) -> None:
     family = tagsmith.get_family(name)

@@ -260,6 +260,7 @@ BREAKS: dict[str, tuple[Reply, str]] = {
 }
 
 
+@pytest.mark.heavy
 @apis
 @pytest.mark.parametrize("case", BREAKS)
 def test_in_mid_stream_it_is_the_apis_own_error(
