@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from policies import policies
+from policies import code, policies
+from reference import values_at
 
 import tagsmith
 from tagsmith.authoring.golden import golden_cases
@@ -107,11 +108,9 @@ def choices(spec: FamilySpec) -> Iterator[tuple[str, str]]:
     for policy in policies():
         if policy.path == "initial_region":
             continue
-        value: Any = said
-        for name in policy.path.split("."):
-            value = value.get(name) if isinstance(value, dict) else None
-        if value is not None and value != policy.default:
-            yield policy.path, value
+        for value in values_at(policy.path, said):
+            if value != policy.default:
+                yield policy.path, value
 
 
 def layout(calls: ToolCalls) -> str:
@@ -145,12 +144,6 @@ def lines_of(message: tagsmith.Message) -> Iterator[str]:
         yield f"content    {message.content}"
     for call in message.tool_calls:
         yield f"tool call  {call.id}  {call.name}  {call.arguments}"
-
-
-def code(text: str) -> str:
-    """Text on one line, as code."""
-    shown = text.replace("\n", "\\n")
-    return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
 
 
 def block(text: str) -> str:

@@ -176,12 +176,16 @@ CODER = Format(
 FORMATS = (QWEN3, CODER)
 
 
+def prompt_of(form: Format) -> str:
+    """The end of the prompt that the outputs follow."""
+    return "<|im_start|>assistant\n" + ("<think>" if form is CODER else "")
+
+
 def read_transformers(form: Format, deltas: Sequence[str]) -> Reading:
     """By a response template."""
     from transformers.utils.chat_parsing import ResponseParser
 
-    prompt = "<|im_start|>assistant\n" + ("<think>" if form is CODER else "")
-    parser = ResponseParser(dict(form.template), prefix=prompt, tools=[WEATHER])
+    parser = ResponseParser(dict(form.template), prefix=prompt_of(form), tools=[WEATHER])
     for delta in deltas:
         parser.feed(delta)
     message, _ = parser.finalize()
@@ -232,8 +236,7 @@ def _streamed_vllm(parser: Any, tokenizer: Any, request: Any, deltas: Sequence[s
 
 def read_tagsmith(form: Format, deltas: Sequence[str]) -> Reading:
     """By the family."""
-    prompt = "<|im_start|>assistant\n" + ("<think>" if form is CODER else "")
-    parser = tagsmith.get_family(form.family).parser(tools=[WEATHER], prompt=prompt)
+    parser = tagsmith.get_family(form.family).parser(tools=[WEATHER], prompt=prompt_of(form))
     for delta in deltas:
         parser.feed(delta)
     parser.finish("stop")

@@ -15,8 +15,8 @@ from typing import Any
 from reference import Key, all_keys
 
 import tagsmith
+from tagsmith.authoring.family_yaml import write_family
 from tagsmith.testing.writing import write_call
-from tagsmith.testing.yaml_values import write_value
 
 HEAD = """\
 # Policies
@@ -110,9 +110,8 @@ def with_value(family: str, path: str, value: str) -> tagsmith.Family | None:
     said: Any = value
     for name in reversed(path.split(".")):
         said = {name: said}
-    lines = ("tagsmith: 1", "id: changed", f"extends: {family}", write_value(said, in_flow=False))
+    text = write_family({"tagsmith": 1, "id": "changed", "extends": family, **said})
     with TemporaryDirectory() as directory:
-        text = "\n".join(lines[:3]) + "\n" + lines[3].removeprefix("{").removesuffix("}") + "\n"
         (Path(directory) / "changed.yaml").write_text(text, "utf-8")
         try:
             return tagsmith.load_registry([directory]).get("changed")
@@ -173,7 +172,7 @@ def _parts(message: tagsmith.Message) -> Iterator[str]:
 def code(text: str) -> str:
     """Text on one line, as code."""
     shown = text.replace("\n", "\\n")
-    return f"`{shown}`"
+    return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
 
 
 def page() -> str:

@@ -148,7 +148,8 @@ def example(key: Key) -> str:
     """A value that a family gives the key, as Markdown that a cell of a table can hold."""
     if key.type == "mapping":
         return ""
-    found = [value for family in (*_built_in(), *_in_the_page()) for value in _at(key.path, family)]
+    families = (*_built_in(), *_in_the_page())
+    found = [value for family in families for value in values_at(key.path, family)]
     shown = [_shown(value) for value in (*found, *key.examples, *key.choices)]
     telling = [value for value in shown if f"`{value}`" != shown_default(key)] or shown
     short = [value for value in telling if len(value) <= LONGEST_EXAMPLE]
@@ -164,7 +165,7 @@ def code_in_cell(text: str) -> str:
     return f"<code>{''.join(signs)}</code>"
 
 
-def _at(path: str, value: Any) -> list[Any]:
+def values_at(path: str, value: Any) -> list[Any]:
     """What a family says at a path: nothing, or one value."""
     for name in path.split("."):
         value = value.get(name) if isinstance(value, dict) else None

@@ -14,7 +14,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from tagsmith.serve import Limits, Settings, Upstream, create_app
+from tagsmith.serve import Limits, Settings, Upstream
 from tagsmith.serve.listen import address_of, bind, make_server
 
 FOREVER = 3600.0
@@ -201,13 +201,6 @@ def mounted(apps: dict[str, Any]) -> Starlette:
             yield
 
     return Starlette(routes=[Mount(path, app) for path, app in apps.items()], lifespan=lifespan)
-
-
-@contextmanager
-def serving(family: Any, upstream: FakeUpstream, **options: Any) -> Iterator[str]:
-    """The address of a server before a fake upstream; options as in `settings_for`."""
-    with running(create_app(settings_for(family, upstream.url, **options))) as url:
-        yield url
 
 
 def until(condition: Callable[[], Any], seconds: float = 10.0) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import doctest
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import tagsmith
+from documented_plugins import documented_plugin
 from tagsmith import encodings
 from tagsmith.cli import main
 from tagsmith.engine.layouts import ENCODINGS
@@ -23,25 +23,8 @@ from tagsmith.testing import MockTokenizer, by_n_tokens, every_two_way, run, run
 
 Install = Callable[..., Path]
 
-# The example of the documentation, as a module.
-EXAMPLES = doctest.DocTestParser().get_examples(encodings.__doc__ or "")
-EXAMPLE = "\n\n".join(
-    e.source for e in EXAMPLES if e.source.startswith(("import", "from", "class", "@", "def"))
-)
-PLUGIN = (
-    EXAMPLE
-    + """
-import importlib.resources
-import tagsmith
-
-@tagsmith.hookimpl
-def tagsmith_families():
-    return [importlib.resources.files(__package__)]
-
-@tagsmith.hookimpl
-def tagsmith_encodings():
-    return {"acme-pairs": pairs_encoding}
-"""
+PLUGIN = documented_plugin(
+    encodings, hook="tagsmith_encodings", name="acme-pairs", made="pairs_encoding"
 )
 FAMILY = """
 tagsmith: 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import doctest
 import pickle
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import tagsmith
+from documented_plugins import documented_plugin
 from tagsmith import (
     Citation,
     ContentDelta,
@@ -33,30 +33,7 @@ from tagsmith.testing import MockTokenizer, by_n_tokens, every_two_way, run, run
 
 Install = Callable[..., Path]
 
-# The example of the documentation, as a module.
-EXAMPLES = doctest.DocTestParser().get_examples(engines.__doc__ or "")
-EXAMPLE = "\n\n".join(
-    e.source
-    for e in EXAMPLES
-    if e.source.startswith(("import", "from coll", "from tagsmith.engines", "class", "def"))
-    or e.source[:5].isupper()
-    or e.source.startswith("MAY")
-)
-PLUGIN = (
-    EXAMPLE
-    + """
-import importlib.resources
-import tagsmith
-
-@tagsmith.hookimpl
-def tagsmith_families():
-    return [importlib.resources.files(__package__)]
-
-@tagsmith.hookimpl
-def tagsmith_engines():
-    return {"acme-lines": lines_engine}
-"""
-)
+PLUGIN = documented_plugin(engines, hook="tagsmith_engines", name="acme-lines", made="lines_engine")
 FAMILY = "tagsmith: 1\nid: acme\nengine: acme-lines\nmatch: {architectures: [AcmeForCausalLM]}\n"
 OUTPUT = '? A city.\n! weather {"city": "Paris"}\nI will\n!? see.\n! now {}\n? Ok\n!'
 

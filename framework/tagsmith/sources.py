@@ -88,10 +88,11 @@ def build_source_finder(sources: SourceMap) -> SourceFinder:
     """The way from sources to their positions in a map; of several alike, the first."""
     places: dict[tuple[str | None, str | None, str | None], Position] = {}
     own_ids = {place: entry.get("id") for place, entry in sources.entries.items()}
+    all_held = {place: _held(entry) for place, entry in sources.entries.items()}
     for ids in (own_ids, sources.fallback_ids):
         for place, entry in sources.entries.items():
             # A ready-made map need not say of what type a source is.
-            kind, held = entry.get("type"), _held(entry)
+            kind, held = entry.get("type"), all_held[place]
             for told in (None, kind) if kind else (None, "document", "tool"):
                 identifier = ids.get(place)
                 if identifier:
@@ -110,9 +111,8 @@ def _held(source: Mapping[str, Any]) -> str | None:
         and held.keys() == {"content"}
         and isinstance(held["content"], str)
     ):
-        held = tool_output(
-            held["content"]
-        )  # Some servers show the text where others show the object.
+        # Some servers show the text where others show the object.
+        held = tool_output(held["content"])
     return json.dumps(held, sort_keys=True, default=repr) if held else None
 
 
@@ -211,12 +211,17 @@ def _entry(field: str, value: Any) -> Mapping[str, Any]:
     value = plain(value)
     if not isinstance(value, Mapping):
         raise RequestError(field, f"must be an object, not {type(value).__name__}")
-    if not is_shallow(value):
-        raise RequestError(field, f"nested deeper than {MAX_NESTING} levels; give a flatter one")
+    require_shallow(field, value)
     return value
 
 
-def is_shallow(value: Any) -> bool:
+def require_shallow(field: str, value: Any) -> None:
+    """Raise `RequestError` when a part of a value lies more than 64 levels deep."""
+    if not _is_shallow(value):
+        raise RequestError(field, f"nested deeper than {MAX_NESTING} levels; give a flatter one")
+
+
+def _is_shallow(value: Any) -> bool:
     """Whether no part of a value lies more than 64 levels deep; what holds itself does."""
     level = [value]
     for _ in range(MAX_NESTING):
@@ -239,7 +244,7 @@ def tool_output(text: str) -> dict[str, Any]:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         value = None
-    return value if isinstance(value, dict) and is_shallow(value) else {"content": text}
+    return value if isinstance(value, dict) and _is_shallow(value) else {"content": text}
 
 
 def _tool_source(block: Any) -> Source:

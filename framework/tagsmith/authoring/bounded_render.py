@@ -27,8 +27,6 @@ class Prompt:
 
     text: str | None
     error: str = ""
-    way: int = 0
-    """Which of the variables the template took."""
 
 
 def render_bounded(template: str, wanted: Wanted) -> dict[str, Prompt]:
@@ -63,7 +61,7 @@ def render_bounded(template: str, wanted: Wanted) -> dict[str, Prompt]:
     if done.returncode != 0:
         raise _failure(done.returncode, done.stderr)
     return {
-        name: Prompt(found.get("text"), found.get("error", ""), found.get("way", 0))
+        name: Prompt(found.get("text"), found.get("error", ""))
         for name, found in json.loads(done.stdout).items()
     }
 

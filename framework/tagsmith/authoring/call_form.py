@@ -12,7 +12,7 @@ from tagsmith.authoring.argument_form import ArgumentForm, find_arguments
 from tagsmith.authoring.call_bodies import CallBodies
 from tagsmith.authoring.conversations import IDS, KEYS, NAMES, ONE
 from tagsmith.authoring.framing import Framing, Pair
-from tagsmith.authoring.literals import Tokens, shared_end, shared_start
+from tagsmith.authoring.literals import OPPOSITES, Tokens, shared_end, shared_start
 
 Said = dict[str, Any]
 _DECODER = json.JSONDecoder()
@@ -86,9 +86,7 @@ def _json_form(bodies: CallBodies, found: _Json, tokens: Tokens) -> CallForm | N
         "keys": "as a call with a name, an id and an argument has them",
     }
     unsure = {} if bodies.two else {"container": "the template takes one call a turn"}
-    if not region[0]:
-        calls["unmarked"] = "at-start"
-        unsure["unmarked"] = "nothing marks a call, so that it is one where an answer would begin"
+    _guess_unmarked(region, calls, unsure)
     return CallForm(region, calls, why, unsure, rest)
 
 
@@ -125,11 +123,16 @@ def _pythonic_form(bodies: CallBodies, start: int, tokens: Tokens) -> CallForm:
     after = bodies.one[end.end() :] if end else ""
     region, rest = _region(bodies.one[:start].strip(), after, tokens)
     calls: Said = {"layout": "pythonic"}
-    unsure = {}
+    unsure: dict[str, str] = {}
+    _guess_unmarked(region, calls, unsure)
+    return CallForm(region, calls, {"layout": "calls are written as in Python"}, unsure, rest)
+
+
+def _guess_unmarked(region: Pair, calls: Said, unsure: dict[str, str]) -> None:
+    """Where no region marks calls, their place does."""
     if not region[0]:
         calls["unmarked"] = "at-start"
         unsure["unmarked"] = "nothing marks a call, so that it is one where an answer would begin"
-    return CallForm(region, calls, {"layout": "calls are written as in Python"}, unsure, rest)
 
 
 def _region(before: str, after: str, tokens: Tokens) -> tuple[Pair, str]:
@@ -153,7 +156,7 @@ def _closers(opener: str) -> Iterator[str]:
         yield text[:1] + "/" + text[1:]
         yield text.replace("<|", "<|/")
         yield re.sub(r"^<\|(.*)>$", r"<\1|>", text)
-        for one, other in (("START", "END"), ("begin", "end"), ("start", "end")):
+        for one, other in OPPOSITES:
             yield text.replace(one, other) if one in text else ""
 
 

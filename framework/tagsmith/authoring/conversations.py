@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tagsmith.authoring.bounded_render import Prompt, Wanted
+from tagsmith.authoring.template_file import ROLES
 
 ASKED, ASKED_AGAIN, ANSWER, THOUGHT = "ZqAsked", "ZqAgain", "ZqAnswer", "ZqThought"
 RESULT, RULES = "ZqResult", "ZqRules"
@@ -108,13 +109,12 @@ def _ways(
     turns: Sequence[Turn], roles: Mapping[str, str], ends: bool, fields: Mapping[str, Any]
 ) -> Any:
     """As it is; with rules first, which some templates want; with tools, which others do."""
-    names = ("bos_token", "eos_token", "pad_token", "unk_token")
     given = {
         "messages": list(turns),
         "tools": None,
         "documents": None,
         "add_generation_prompt": ends,
-        **dict.fromkeys(names, NO_TOKEN),
+        **dict.fromkeys(ROLES, NO_TOKEN),
         "bos_token": "",
         **roles,
         **fields,

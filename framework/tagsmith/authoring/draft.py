@@ -172,16 +172,14 @@ def _guess_regions(guesses: Guesses, seen: _Seen) -> None:
     guesses.add("initial_region", seen.region.value, why)
     start, end = framing.thinks
     if start:
-        pair = {"start": start, **({"end": end} if end else {})}
+        pair = _pair(start, end)
         if framing.thinks_seen and end:
             guesses.add("tag_style.reasoning", pair, "around a thought")
         else:
             why = "in the prompt for an answer; the template shows no thought of an earlier turn"
             guesses.add("tag_style.reasoning", pair, why, UNSURE)
     if framing.wraps[0]:
-        opener, closer = framing.wraps
-        pair = {"start": opener, **({"end": closer} if closer else {})}
-        guesses.add("tag_style.content", [pair], "around an answer")
+        guesses.add("tag_style.content", [_pair(*framing.wraps)], "around an answer")
 
 
 def _guess_calls(guesses: Guesses, seen: _Seen) -> None:
@@ -195,9 +193,7 @@ def _guess_calls(guesses: Guesses, seen: _Seen) -> None:
         guesses.missing.append(f"tool_calls: {what}; write them by hand, or leave them out")
         return
     if form.region[0]:
-        start, end = form.region
-        pair = {"start": start, **({"end": end} if end else {})}
-        guesses.add("tag_style.tool_calls", pair, "around calls")
+        guesses.add("tag_style.tool_calls", _pair(*form.region), "around calls")
     for key, value in form.calls.items():
         if key in form.unsure:
             guesses.add(f"tool_calls.{key}", value, form.unsure[key], UNSURE)
@@ -222,6 +218,10 @@ def _draft(guesses: Guesses, seen: _Seen, template: TemplateFile) -> Draft:
     told = [f"Missing: {what}" for what in missing]
     text = write_family(values, guesses.comments(), [*head, *told])
     return Draft(values, text, tuple(missing))
+
+
+def _pair(start: str, end: str) -> dict[str, str]:
+    return {"start": start, **({"end": end} if end else {})}
 
 
 def _one(values: list[str]) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tagsmith.authoring.conversations import ANSWER, ASKED, ASKED_AGAIN, NO_TOKEN, THOUGHT, Prompts
-from tagsmith.authoring.literals import Tokens, between, past, shared_start
+from tagsmith.authoring.literals import OPPOSITES, Tokens, between, past, shared_start
 
 Pair = tuple[str, str]
 """Two markers around something; empty where there are none."""
@@ -133,7 +133,7 @@ def _mirrored(token: str) -> list[Pair]:
     if token[1:2] == "/":
         return [(token[:1] + token[2:], token)]
     pairs = [(token, token[:1] + "/" + token[1:])]
-    for one, other in (("START", "END"), ("begin", "end"), ("start", "end")):
+    for one, other in OPPOSITES:
         if one in token:
             pairs.append((token, token.replace(one, other)))
         elif other in token:

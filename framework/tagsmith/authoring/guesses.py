@@ -51,11 +51,6 @@ class Guesses:
             return
         self.made.append(Guess(tuple(path.split(".")), value, why, sureness))
 
-    def value(self, path: str) -> Any:
-        """The value that was guessed for a key; None where there is none."""
-        place = tuple(path.split("."))
-        return next((guess.value for guess in self.made if guess.path == place), None)
-
     def values(self) -> dict[str, Any]:
         """All of them as the plain data of a file."""
         values: dict[str, Any] = {}

@@ -9,6 +9,8 @@ _ATOM = re.compile(r"<[^<>\s]*>?|\[/?[A-Z_]+\]|\s|\w+|.", re.DOTALL)
 _TOKEN = r"<[^<>\s]+>|\[/?[A-Z][A-Z_]*\]|\[\|[^\[\]\s]+\|\]"
 _BAR = "[|\N{FULLWIDTH VERTICAL LINE}]"
 _SPECIAL = re.compile(rf"<{_BAR}[^<>]*>|<[^<>\s]*{_BAR}>|\[/?[A-Z][A-Z_]*\]|\[\|[^\[\]\s]+\|\]")
+OPPOSITES = (("START", "END"), ("begin", "end"), ("start", "end"))
+"""What stands in tokens that open something, and in its place in those that close it."""
 
 
 def atoms(text: str) -> list[str]:

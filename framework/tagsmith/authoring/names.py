@@ -53,6 +53,10 @@ class Names:
         return f"{self.family}/{self.family}-*"
 
 
+UNNAMED = Names("my-family")
+"""What a family is called until its author says better."""
+
+
 def read_name(name: str) -> Names:
     """The names for a family.
 

@@ -40,9 +40,9 @@ def render(template: str, fields: Mapping[str, Any]) -> str:
 def first_rendered(template: str, ways: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The prompt of the first variables that the template takes, or why it takes none of them."""
     error = ""
-    for number, fields in enumerate(ways):
+    for fields in ways:
         try:
-            return {"text": render(template, fields), "way": number}
+            return {"text": render(template, fields)}
         except RequestError as refused:
             error = error or str(refused).removeprefix(f"{refused.field}: ")
     return {"error": error}

@@ -13,10 +13,11 @@ from tagsmith.wording import shortened
 
 MAX_BYTES = 16 * 1024 * 1024
 """The largest file that is read."""
+ROLES = ("bos_token", "eos_token", "pad_token", "unk_token")
+"""What templates call the special tokens that they may name."""
 
 _FIELD = "from_template"
 _CONFIG, _JINJA, _JSON = "tokenizer_config.json", "chat_template.jinja", "chat_template.json"
-_ROLES = ("bos_token", "eos_token", "pad_token", "unk_token")
 _LISTS = ("additional_special_tokens", "extra_special_tokens")
 _WITH_TOOLS = ("tool_use", "default")
 """Of several templates, the one to take: what is written with tools says the most."""
@@ -111,7 +112,7 @@ def _template_of(config: Mapping[str, Any], path: Path) -> str | None:
 
 
 def _known(config: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]:
-    roles = {role: text for role in _ROLES for text in _texts(config.get(role))}
+    roles = {role: text for role in ROLES for text in _texts(config.get(role))}
     listed = config.get("added_tokens_decoder")
     entries = listed.values() if isinstance(listed, dict) else ()
     tokens = [*roles.values(), *(text for entry in entries for text in _texts(entry))]

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from tagsmith.convert import Loss
 
 _FAMILY, _TEMPLATE = "family", "response_template"
-_NAME, _TITLE = "my-family", "My Family"
-"""What a family is called until its author says better."""
 
 
 @click.command()
@@ -87,12 +85,13 @@ def _write(source: str, model: str | None, families: tuple[str, ...], output_for
 def _read(source: str, output_format: str) -> int:
     from tagsmith.authoring.checking import check_text
     from tagsmith.authoring.family_yaml import write_family
+    from tagsmith.authoring.names import UNNAMED
     from tagsmith.convert import from_response_template
 
-    read = from_response_template(read_json(source), _NAME, _TITLE)
+    read = from_response_template(read_json(source), UNNAMED.family, UNNAMED.title)
     head = [f"Lost: {loss}" for loss in read.losses]
     text = write_family(read.values, {}, ["Made from a response template.", *head])
-    problems = check_text(text, _NAME).problems
+    problems = check_text(text, UNNAMED.family).problems
     if output_format == "json":
         found = {"family": read.values, "losses": _listed(read.losses), "problems": problems}
         echo_json(found)

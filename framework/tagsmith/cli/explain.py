@@ -22,8 +22,8 @@ from tagsmith.cli.common import (
     read_text,
     shown_path,
 )
-from tagsmith.cli.parse import FINISH_REASONS
 from tagsmith.cli.request_options import read_request_options, request_options
+from tagsmith.wire.finish import FINISH_REASONS
 
 if TYPE_CHECKING:
     from tagsmith.engine.spans import Span

@@ -13,9 +13,6 @@ from tagsmith.wording import one_line, shortened
 if TYPE_CHECKING:
     from tagsmith.authoring import Draft, Package, TemplateFile
 
-_DRAFT = "my-family", "My Family"
-"""What a draft is called until its author says better."""
-
 
 @click.command()
 @click.argument("name", required=False)
@@ -89,10 +86,11 @@ def _template(path: str) -> TemplateFile:
 
 def _draft(path: str, output: str | None) -> int:
     from tagsmith.authoring import draft_family
+    from tagsmith.authoring.names import UNNAMED
 
     if output is not None and exists(output):
         fail(f"--output {shortened(output)}: is there already; name another file")
-    draft = draft_family(_template(path), *_DRAFT)
+    draft = draft_family(_template(path), UNNAMED.family, UNNAMED.title)
     if output is None:
         click.echo(draft.text, nl=False)
     else:

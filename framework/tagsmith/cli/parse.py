@@ -18,13 +18,12 @@ from tagsmith.cli.common import (
     read_text,
 )
 from tagsmith.cli.request_options import read_request_options, request_options
+from tagsmith.wire.finish import FINISH_REASONS
+from tagsmith.wire.options import OffsetUnit
 
 if TYPE_CHECKING:
     from tagsmith.events import Event
     from tagsmith.message import Message
-
-UNITS = ("code-points", "utf-16", "utf-8")
-FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter", "error")
 
 
 @click.command()
@@ -53,7 +52,7 @@ FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter", "error")
 )
 @click.option(
     "--units",
-    type=click.Choice(UNITS),
+    type=click.Choice([unit.value for unit in OffsetUnit]),
     help="What the offsets of citations count, in the formats openai and cohere.  "
     "[default: code-points]",
 )
@@ -90,12 +89,12 @@ def command(
     if output_format == "text":
         lines = ([""] if stream else []) + list(_lines(message))
         click.echo("\n".join(lines), color=True)  # Else terminal codes of the model are dropped.
-    elif stream:
-        click.echo(
-            json.dumps(_shape(message, output_format, units or UNITS[0]), ensure_ascii=False)
-        )
+        return
+    shape = _shape(message, output_format, units or OffsetUnit.CODE_POINTS)
+    if stream:
+        click.echo(_shown(shape))
     else:
-        echo_json(_shape(message, output_format, units or UNITS[0]))
+        echo_json(shape)
 
 
 def _pieces(text: str, size: int | None) -> Iterator[str]:
@@ -116,7 +115,7 @@ def _print_events(events: list[Event], stream: int | None, output_format: str) -
             shown = "  ".join(_shown(value) for value in fields.values() if value != ())
             click.echo(f"{kind:<16} {shown}")
         else:
-            click.echo(json.dumps(fields, ensure_ascii=False))
+            click.echo(_shown(fields))
 
 
 def _shown(value: Any) -> str:

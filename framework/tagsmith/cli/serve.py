@@ -20,15 +20,7 @@ from tagsmith.cli.common import (
     shown_path,
     special_tokens_option,
 )
-from tagsmith.serve.settings import (
-    Limits,
-    Settings,
-    TagPolicy,
-    Unenforced,
-    Upstream,
-    UpstreamKind,
-)
-from tagsmith.wire.options import CitationOrder, OffsetUnit, ReasoningField, ThoughtForm
+from tagsmith.serve.settings import Limits, Settings, Upstream, UpstreamKind
 
 if TYPE_CHECKING:
     from tagsmith.family import Family
@@ -51,12 +43,12 @@ _LIMITS = {
     "generation_timeout": "Seconds for a whole generation.",
 }
 _CHOICES = {
-    "structural_tags": (TagPolicy, "Which requests a structural tag goes with."),
-    "unenforced": (Unenforced, "What becomes of a request that no grammar can hold."),
-    "reasoning_field": (ReasoningField, "The key for reasoning in Chat Completions."),
-    "thoughts": (ThoughtForm, "How Cohere v2 tells reasoning."),
-    "citations": (CitationOrder, "When citations are told, where a request does not say."),
-    "units": (OffsetUnit, "What the offsets of citations count."),
+    "structural_tags": "Which requests a structural tag goes with.",
+    "unenforced": "What becomes of a request that no grammar can hold.",
+    "reasoning_field": "The key for reasoning in Chat Completions.",
+    "thoughts": "How Cohere v2 tells reasoning.",
+    "citations": "When citations are told, where a request does not say.",
+    "units": "What the offsets of citations count.",
 }
 
 
@@ -76,12 +68,12 @@ def _limit_options(command: _Command) -> _Command:
 
 
 def _choice_options(command: _Command) -> _Command:
-    for name, (kind, text) in reversed(_CHOICES.items()):
-        allowed = [one.value for one in kind]
+    for name, text in reversed(_CHOICES.items()):
+        usual: Any = Settings.__dataclass_fields__[name].default
         command = click.option(
             f"--{name.replace('_', '-')}",
-            type=click.Choice(allowed),
-            default=Settings.__dataclass_fields__[name].default.value,
+            type=click.Choice([one.value for one in type(usual)]),
+            default=usual.value,
             show_default=True,
             help=text,
         )(command)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from tagsmith.convert.losses import Loss
+from tagsmith.convert.markers import listed, one_or_more, region
 from tagsmith.convert.read_pattern import (
     Group,
     Mark,
@@ -121,21 +122,14 @@ def _read_region(said: Mapping[str, Any], read: ReadCalls) -> None:
         return
     if bare:
         read.calls["unmarked"] = "at-start"
-    pairs = [
-        {"start": start, **({"end": end} if end else {})}
-        for start, end in zip(opens, _ends(opens, closes), strict=True)
-    ]
-    if pairs:
-        first, *also = pairs
-        read.region = {**first, **({"also": also} if also else {})}
+    read.region = region(opens, closes)
 
 
 def _openers(said: Mapping[str, Any]) -> tuple[list[str], bool]:
     """The literals that open the field, and whether the start of the text does."""
     pattern = said.get("open_pattern")
     if pattern is None:
-        given = said.get("open", [])
-        return ([given] if isinstance(given, str) else list(given)), False
+        return listed(said.get("open")), False
     ways = read_pattern(pattern)
     bare = any(Mark.START in way for way in ways)
     return literals(pattern), bare
@@ -143,16 +137,7 @@ def _openers(said: Mapping[str, Any]) -> tuple[list[str], bool]:
 
 def _closers(said: Mapping[str, Any]) -> list[str]:
     pattern = said.get("close_pattern")
-    if pattern is None:
-        given = said.get("close", [])
-        return [given] if isinstance(given, str) else list(given)
-    return literals(pattern)
-
-
-def _ends(opens: Sequence[str], closes: Sequence[str]) -> list[str | None]:
-    if len(opens) == len(closes):
-        return list(closes)
-    return [next(iter(closes), None)] * len(opens)
+    return listed(said.get("close")) if pattern is None else literals(pattern)
 
 
 def _read_template(said: Mapping[str, Any], transform: _Transform, read: ReadCalls) -> None:
@@ -172,8 +157,7 @@ def _read_template(said: Mapping[str, Any], transform: _Transform, read: ReadCal
     if format_ is None and not all("{name}" in form for form in forms):
         read.lose("open_pattern", "no group in it is the name; write tool_calls by hand")
         return
-    call = list(dict.fromkeys(call))
-    read.calls = {"layout": "template", "call": call[0] if len(call) == 1 else call}
+    read.calls = {"layout": "template", "call": one_or_more(list(dict.fromkeys(call)))}
     read.calls |= {"id": {"format": format_}} if format_ else {}
     read.calls["arguments"] = arguments
 
@@ -248,7 +232,7 @@ def _arguments(said: Mapping[str, Any], read: ReadCalls) -> Values | None:
     if given.get("merge_duplicates"):
         read.lose("content_args.merge_duplicates", "of a parameter given twice the first counts")
     forms = [form.strip("\n") + "\n" for form in dict.fromkeys(forms)]
-    found: Values = {"encoding": "tagged", "parameter": forms[0] if len(forms) == 1 else forms}
+    found: Values = {"encoding": "tagged", "parameter": one_or_more(forms)}
     parser = dict(given.get("value_parser") or {})
     if parser.get("name", "text") == "json":
         is_lax = dict(parser.get("args") or {}).get("allow_non_json", False)

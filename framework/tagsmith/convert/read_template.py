@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tagsmith.convert.losses import Loss
+from tagsmith.convert.markers import listed, one_or_more, pairs, region
 from tagsmith.convert.read_calls import read_calls
 from tagsmith.convert.read_pattern import (
     Mark,
@@ -87,7 +88,7 @@ def from_response_template(template: Any, family: str, title: str) -> ReadFamily
 
 def _values(found: _Found, family: str, title: str) -> Values:
     values: Values = {"tagsmith": 1, "id": family, "title": title}
-    tokens = {key: _one(texts) for key, texts in found.tokens.items() if texts}
+    tokens = {key: one_or_more(texts) for key, texts in found.tokens.items() if texts}
     if "hidden" in tokens:
         taken = {*_markers(found.style), *found.tokens.get("turn_start", ())}
         tokens["hidden"] = [text for text in found.tokens["hidden"] if text not in taken]
@@ -112,29 +113,21 @@ def _markers(style: Any) -> Iterator[str]:
         yield from _markers(inner)
 
 
-def _one(texts: Sequence[str]) -> Any:
-    return texts[0] if len(texts) == 1 else list(texts)
-
-
 def _read_anchor(template: Mapping[str, Any], found: _Found) -> None:
     pattern = template.get("start_anchor_pattern")
     try:
-        starts = _listed(template.get("start_anchor")) if pattern is None else literals(pattern)
+        starts = listed(template.get("start_anchor")) if pattern is None else literals(pattern)
     except UnreadablePatternError as error:
         found.lose("start_anchor_pattern", f"{error}; write tokens.turn_start by hand")
         return
     found.tokens["turn_start"] = [start.strip() for start in starts if start.strip()]
 
 
-def _listed(value: Any) -> list[str]:
-    return [] if value is None else [value] if isinstance(value, str) else list(value)
-
-
 def _texts(said: Mapping[str, Any], key: str, found: _Found, name: str) -> list[str]:
     """The literals that a field opens or closes by."""
     pattern = said.get(f"{key}_pattern")
     if pattern is None:
-        return [text.strip() or text for text in _listed(said.get(key))]
+        return [text.strip() or text for text in listed(said.get(key))]
     try:
         return literals(pattern)
     except UnreadablePatternError as error:
@@ -151,9 +144,8 @@ def _read_content(said: Mapping[str, Any], found: _Found) -> None:
     if not _is_implicit(said):
         opens = _texts(said, "open", found, CONTENT)
         closes = _texts(said, "close", found, CONTENT)
-        pairs = list(_pairs(opens, closes))
-        if pairs:
-            found.style["content"] = pairs
+        if opens:
+            found.style["content"] = list(pairs(opens, closes))
         return
     pattern = said.get("close_pattern")
     if pattern is None:
@@ -176,10 +168,8 @@ def _read_reasoning(said: Mapping[str, Any], name: str, found: _Found) -> None:
         found.lose(f"fields.{name}", "nothing opens it; its closer ends the first thought alone")
         found.tokens.setdefault("hidden", []).extend(closes)
         return
-    pairs = list(_pairs(opens, closes))
-    if pairs:
-        first, *also = pairs
-        found.style["reasoning"] = {**first, **({"also": also} if also else {})}
+    if opens:
+        found.style["reasoning"] = region(opens, closes)
 
 
 def _may_begin(pattern: str) -> bool:
@@ -191,13 +181,6 @@ def _may_begin(pattern: str) -> bool:
         )
     except UnreadablePatternError:
         return False
-
-
-def _pairs(opens: Sequence[str], closes: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Each opener with its closer: by place where there are as many, else the first."""
-    for place, start in enumerate(opens):
-        end = closes[place] if len(opens) == len(closes) else next(iter(closes), None)
-        yield {"start": start, **({"end": end} if end is not None else {})}
 
 
 def _read_text(said: Mapping[str, Any], found: _Found, region: str, name: str) -> None:

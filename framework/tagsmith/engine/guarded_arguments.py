@@ -36,13 +36,13 @@ class GuardedEncoding:
         except INTERRUPTS:
             raise
         except BaseException as fault:
-            if isinstance(fault, Exception) and can_be_shown(fault):
+            if isinstance(fault, Exception) and _can_be_shown(fault):
                 raise
             raise RuntimeError(fault_text(fault)) from fault
         return _GuardedProgram(self.name, program, starts, literals)
 
 
-def can_be_shown(fault: BaseException) -> bool:
+def _can_be_shown(fault: BaseException) -> bool:
     """Whether what an error says can be asked for."""
     try:
         str(fault)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, chain
 from typing import Any
 from unicodedata import normalize
@@ -84,14 +84,21 @@ def broken_text(text: str, markers: Scanner) -> str:
 
 def broken_value(value: Any, markers: Scanner) -> Any:
     """A JSON value with every marker in its texts and keys broken."""
+    return with_texts(value, partial(broken_text, markers=markers))
+
+
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with each of its texts and keys changed.
+
+    >>> with_texts({"a": ["b", 1]}, str.upper)
+    {'A': ['B', 1]}
+    """
     if isinstance(value, str):
-        return broken_text(value, markers)
+        return change(value)
     if isinstance(value, Mapping):
-        return {
-            broken_text(key, markers): broken_value(item, markers) for key, item in value.items()
-        }
+        return {change(key): with_texts(item, change) for key, item in value.items()}
     if isinstance(value, list):
-        return [broken_value(item, markers) for item in value]
+        return [with_texts(item, change) for item in value]
     return value
 
 

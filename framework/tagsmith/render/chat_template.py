@@ -18,7 +18,7 @@ from tagsmith.errors import MissingDependencyError, RequestError
 from tagsmith.render.breaking import break_markers, broken_value, family_markers, json_text
 from tagsmith.render.contents import read_text
 from tagsmith.render.edges import Watch, build_watch
-from tagsmith.render.options import MarkerPolicy, Switch
+from tagsmith.render.options import THINKING_SWITCHES, MarkerPolicy, Switch
 from tagsmith.render.request import PromptRequest
 from tagsmith.render.turns import (
     AssistantTurn,
@@ -46,7 +46,7 @@ FIELD = "chat_template"
 MAX_TEMPLATE = 1_000_000
 """The longest chat template, in characters."""
 
-_THINKING_FIELDS = ("enable_thinking", "thinking", "reasoning")
+_THINKING_FIELDS = (*THINKING_SWITCHES, "reasoning")
 """What templates call the switch for reasoning; each reads one of them."""
 _TOKEN_FIELDS = ("bos_token", "eos_token", "pad_token", "unk_token")
 """Empty unless the caller says them: the first token may be the business of who runs the model."""

@@ -11,12 +11,12 @@ from tagsmith.events import Target
 from tagsmith.render.breaking import json_text
 from tagsmith.render.turns import Document, Image
 from tagsmith.request.plain import mapping, plain
-from tagsmith.request.schemas import MAX_NESTING
-from tagsmith.sources import is_shallow
+from tagsmith.sources import require_shallow
 from tagsmith.wording import shortened
 
 _TEXT, _THINKING, _REFUSAL, _DOCUMENT = "text", "thinking", "refusal", "document"
-_IMAGES = ("image_url", "image")
+IMAGES = ("image_url", "image")
+"""The types of content blocks that hold a picture."""
 
 
 def read_text(value: Any, field: str) -> str:
@@ -47,8 +47,7 @@ def read_list(value: Any, field: str) -> Sequence[Any]:
 def read_object(value: Any, field: str) -> dict[str, Any]:
     """A JSON object, the prompt's own copy."""
     given = mapping(value, field, "an object")
-    if not is_shallow(given):
-        raise RequestError(field, f"nested deeper than {MAX_NESTING} levels; give a flatter one")
+    require_shallow(field, given)
     try:
         text = json_text(given)
         text.encode()
@@ -65,7 +64,7 @@ def read_instructions(value: Any, field: str) -> tuple[str, ...]:
 
 def read_user_content(value: Any, field: str) -> tuple[str | Image, ...]:
     """What a user says."""
-    return _blocks(value, field, {_TEXT: _text, **dict.fromkeys(_IMAGES, _image)})
+    return _blocks(value, field, {_TEXT: _text, **dict.fromkeys(IMAGES, _image)})
 
 
 def read_assistant_content(value: Any, field: str) -> tuple[tuple[Target, str], ...]:

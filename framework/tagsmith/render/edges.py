@@ -15,7 +15,7 @@ from typing import Any
 
 from tagsmith.engine.scanner import Scanner
 from tagsmith.errors import RequestError
-from tagsmith.render.breaking import Piece, Voice, json_text
+from tagsmith.render.breaking import Piece, Voice, json_text, with_texts
 
 _PRIVATE = range(0xF0000, 0x10FF00, 0x80)
 _ESCAPED = frozenset("\"\\'&")
@@ -36,13 +36,7 @@ class Watch:
 
     def mark(self, value: Any) -> Any:
         """A JSON value with the edges of its texts and keys marked."""
-        if isinstance(value, str):
-            return self._marked(value)
-        if isinstance(value, Mapping):
-            return {self.mark(key): self.mark(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.mark(item) for item in value]
-        return value
+        return with_texts(value, self._marked)
 
     def pieces(self, prompt: str) -> list[Piece]:
         """The prompt as it is to be, in which the edges are others' words."""

@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 from tagsmith.engine.melody_filter import load_melody
@@ -278,14 +279,12 @@ def _json_words(text: str) -> Piece:
 
 def _attribute(text: str) -> Piece:
     """A text within the quotes of an XML attribute."""
-    for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
-        text = text.replace(char, entity)
-    return said_text(text)
+    return said_text(escape(text, quote=False).replace('"', "&quot;"))
 
 
 def _json_in_xml(value: Mapping[str, Any]) -> Piece:
     """JSON within XML; what looks like the edges of a special token is no markup of either."""
-    text = json_text(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = escape(json_text(value), quote=False)
     return Piece(text.replace("&lt;|", "<|").replace("|&gt;", "|>"), Voice.JSON)
 
 

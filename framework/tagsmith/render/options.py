@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
+
+THINKING_SWITCHES = ("enable_thinking", "thinking")
+"""Variables of chat templates that switch thinking."""
 
 
 class Switch(StrEnum):
@@ -11,6 +16,18 @@ class Switch(StrEnum):
     AUTO = "auto"
     ENABLED = "enabled"
     DISABLED = "disabled"
+
+
+def read_thinking_switch(variables: Mapping[str, Any]) -> Switch | None:
+    """What the variables of a chat template say of thinking; None where they do not.
+
+    >>> read_thinking_switch({"thinking": False})
+    <Switch.DISABLED: 'disabled'>
+    """
+    for name in THINKING_SWITCHES:
+        if isinstance(variables.get(name), bool):
+            return Switch.ENABLED if variables[name] else Switch.DISABLED
+    return None
 
 
 class SafetyMode(StrEnum):

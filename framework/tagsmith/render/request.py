@@ -15,7 +15,7 @@ from tagsmith.render.contents import (
     read_text,
 )
 from tagsmith.render.conversation import message_list, read_conversation
-from tagsmith.render.options import MarkerPolicy, SafetyMode, Switch
+from tagsmith.render.options import MarkerPolicy, SafetyMode, Switch, read_thinking_switch
 from tagsmith.render.turns import Document, Turn
 from tagsmith.request import Tool, read_request, read_tools
 from tagsmith.request.plain import from_json, mapping, named, plain
@@ -23,8 +23,6 @@ from tagsmith.sources import SourceFinder, build_source_finder, build_source_map
 from tagsmith.spec.models import FamilySpec
 from tagsmith.wording import shortened
 
-_SWITCHES = ("enable_thinking", "thinking")
-"""Variables of chat templates that switch thinking."""
 _CITING = {
     **dict.fromkeys(("enabled", "fast", "accurate"), Switch.ENABLED),
     **dict.fromkeys(("disabled", "off"), Switch.DISABLED),
@@ -186,8 +184,7 @@ def _told(fields: Mapping[str, Any]) -> Switch | None:
     """What the variables of chat templates say of thinking."""
     if fields.get("reasoning_effort") == "none":
         return Switch.DISABLED
-    told = [fields[name] for name in _SWITCHES if isinstance(fields.get(name), bool)]
-    return (Switch.ENABLED if told[0] else Switch.DISABLED) if told else None
+    return read_thinking_switch(fields)
 
 
 def _member(body: Mapping[str, Any], name: str, key: str) -> Any:

@@ -12,7 +12,7 @@ from tagsmith.report.limits import MAX_STEPS
 from tagsmith.report.markup import data_island, element, escape, json_view
 from tagsmith.report.message import diagnostics_view, json_views, message_view
 from tagsmith.report.model import Report, Tag
-from tagsmith.report.raw import legend, notes, raw_view
+from tagsmith.report.raw import legend, marks_of, notes, raw_view
 from tagsmith.report.steps import find_moments, playback, steps_view
 from tagsmith.report.wording import counted
 
@@ -31,6 +31,7 @@ def render_page(report: Report) -> str:
     """
     moments = find_moments(report.steps)
     name = with_signs(report.name)
+    marks = marks_of(report.text)
     style, script = _asset("page.css"), _asset("page.js")
     return Template(_asset("page.html")).substitute(
         policy=_policy(style, script),
@@ -41,8 +42,8 @@ def render_page(report: Report) -> str:
         family=escape(report.family_title),
         facts=_facts(report),
         legend=legend(report),
-        raw=raw_view(report),
-        raw_notes=notes(report),
+        raw=raw_view(report, marks),
+        raw_notes=notes(report, marks),
         message=message_view(report.message, moments),
         last_step=len(report.steps),
         steps=steps_view(report),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import click
 from tagsmith.engine.spans import Span, SpanKind
 from tagsmith.events import Diagnostic
 from tagsmith.report.characters import INVISIBLE, signs_of
-from tagsmith.report.wording import KINDS, counted
+from tagsmith.report.spans import Part, amounts, in_order
 from tagsmith.wording import one_line
 
 STYLES: dict[SpanKind, dict[str, Any]] = {
@@ -56,17 +55,11 @@ def render_terminal(spans: Sequence[Span], diagnostics: Sequence[Diagnostic]) ->
 
 
 def _text(spans: Sequence[Span], diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
-    waiting = sorted(enumerate(diagnostics, 1), key=lambda pair: pair[1].offset, reverse=True)
-    for span in spans:
-        at = span.start
-        while waiting and waiting[-1][1].offset < span.end:
-            number, diagnostic = waiting.pop()
-            to = max(at, diagnostic.offset)
-            yield from _styled(span.text[at - span.start : to - span.start], span.kind)
-            yield _sign(f"⚠{number}")
-            at = to
-        yield from _styled(span.text[at - span.start :], span.kind)
-    yield from (_sign(f"⚠{number}") for number, _ in reversed(waiting))
+    for part in in_order(spans, diagnostics):
+        if isinstance(part, Part):
+            yield from _styled(part.text, part.span.kind)
+        else:
+            yield _sign(f"⚠{part[0]}")
 
 
 def _styled(text: str, kind: SpanKind) -> Iterator[str]:
@@ -87,15 +80,8 @@ def _sign(text: str) -> str:
 
 
 def _legend(spans: Sequence[Span]) -> Iterator[str]:
-    numbers = Counter(span.kind for span in spans)
-    sizes: Counter[SpanKind] = Counter()
-    for span in spans:
-        sizes[span.kind] += len(span.text)
-    for kind, meaning in KINDS.items():
-        if numbers[kind]:
-            name = click.style(kind.value, **STYLES[kind])
-            amount = f"{counted(numbers[kind], 'span')}, {counted(sizes[kind], 'character')}"
-            yield f"{name}: {meaning} ({amount})"
+    for kind, meaning, amount in amounts(spans):
+        yield f"{click.style(kind.value, **STYLES[kind])}: {meaning} ({amount})"
 
 
 def _told(number: int, diagnostic: Diagnostic) -> str:

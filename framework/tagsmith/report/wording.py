@@ -132,10 +132,10 @@ def shown(text: str) -> str:
     return text if rest <= 0 else f"{text[:MAX_SHOWN]} … ({rest:,} more)"
 
 
-def counted(number: int, one: str, several: str = "") -> str:
+def counted(number: int, one: str) -> str:
     """A number of things.
 
     >>> counted(1, "delta"), counted(1200, "delta")
     ('1 delta', '1,200 deltas')
     """
-    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+    return f"{number:,} {one if number == 1 else f'{one}s'}"

@@ -59,7 +59,7 @@ class ChatAnswer:
     def __init__(self, settings: Settings, generation: Generation) -> None:
         self.id = f"chatcmpl-{uuid4().hex}"
         self._settings = settings
-        self._order = _order(settings, generation)
+        self._order = generation.citation_order(settings.citations)
         self._head: dict[str, Any] = {
             "id": self.id,
             "model": generation.model,
@@ -114,7 +114,7 @@ class CohereAnswer:
     def __init__(self, settings: Settings, generation: Generation) -> None:
         self.id = str(uuid4())
         self._settings = settings
-        self._order = _order(settings, generation)
+        self._order = generation.citation_order(settings.citations)
         self._last: Message | None = None
         self._events = CohereEvents(
             id=self.id,
@@ -168,10 +168,6 @@ def cohere_error(problem: ServeError) -> dict[str, Any]:
     ['id', 'message']
     """
     return {"id": str(uuid4()), "message": problem.message}
-
-
-def _order(settings: Settings, generation: Generation) -> CitationOrder:
-    return settings.citations if generation.citations is None else generation.citations
 
 
 def _cited(messages: Sequence[Message], order: CitationOrder) -> list[Message]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tagsmith.serve.answers import Answer, ChatAnswer, CohereAnswer, chat_error, cohere_error
@@ -24,7 +24,7 @@ class Api:
     read: Callable[[Mapping[str, Any], Limits], Generation]
     answer: Callable[[Settings, Generation], Answer]
     error: Callable[[ServeError], dict[str, Any]]
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str]
 
 
 CHAT = Api("/v1/chat/completions", read_chat, ChatAnswer, chat_error, CHAT_NAMES)

@@ -81,7 +81,7 @@ def _model(settings: Settings) -> _Handler:
     async def answer(request: Request) -> Response:
         name = request.path_params["name"]
         if name != settings.model_name:
-            raise unknown_model(one_line(shortened(name)), settings.model_name)
+            raise unknown_model(name, settings.model_name)
         return JSONResponse(card)
 
     return answer

@@ -122,17 +122,15 @@ class _Exchange:
     async def answer(self, body: bytes) -> None:
         """Answer, one way or another."""
         try:
-            problem = await self._serve(body)
-        except ServeError as raised:
-            problem = raised
+            await self._serve(body)
+        except ServeError as problem:
+            await self.fail(problem)
         except ClientGoneError:
             raise
         except Exception as error:
             # A message may hold what a client has said.
             log.error("a fault, %s, at %s", type(error).__name__, _place(error))
-            problem = internal()
-        if problem is not None:
-            await self.fail(problem)
+            await self.fail(internal())
 
     async def fail(self, problem: ServeError) -> None:
         """Tell the client, as far as it can still be told."""
@@ -146,16 +144,15 @@ class _Exchange:
                 async with asyncio.timeout(FAREWELL_TIMEOUT):
                     await self._send_text(self._stream.fail(problem), last=True)
 
-    async def _serve(self, body: bytes) -> ServeError | None:
-        """Serve; the problem of a generation that takes too long."""
+    async def _serve(self, body: bytes) -> None:
         endpoint, seconds = self.endpoint, self.endpoint.settings.limits.generation_timeout
         try:
             async with asyncio.timeout(seconds):
                 prepared = await asyncio.to_thread(prepare, endpoint.api, body, endpoint.settings)
                 await self._generate(prepared)
         except TimeoutError:
-            return upstream_late(f"the generation was not done within {seconds:g} seconds")
-        return None
+            message = f"the generation was not done within {seconds:g} seconds"
+            raise upstream_late(message) from None
 
     async def _generate(self, prepared: Prepared) -> None:
         settings = self.endpoint.settings

@@ -59,3 +59,7 @@ class Generation:
         """How many answers are asked for."""
         wanted: int = self.sampling.get("n", 1)
         return wanted
+
+    def citation_order(self, usual: CitationOrder) -> CitationOrder:
+        """When citations are told: as usual, where the request does not say."""
+        return usual if self.citations is None else self.citations

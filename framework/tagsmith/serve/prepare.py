@@ -10,11 +10,10 @@ from typing import Any, NoReturn
 
 from tagsmith.errors import RequestError
 from tagsmith.parser import Parser
-from tagsmith.render import Switch
+from tagsmith.render.options import THINKING_SWITCHES, Switch
 from tagsmith.serve.apis import Api
 from tagsmith.serve.generation import Generation
 from tagsmith.serve.problems import ServeError, bad_request, unknown_model
-from tagsmith.serve.read_chat import SWITCHES
 from tagsmith.serve.settings import Settings
 from tagsmith.serve.spellings import upstream_body
 from tagsmith.serve.tags import choose_tag
@@ -62,7 +61,7 @@ def _read(api: Api, raw: bytes, settings: Settings) -> Generation:
     except RequestError as error:
         raise bad_request(error) from None
     if generation.model != settings.model_name:
-        raise unknown_model(one_line(shortened(generation.model)), settings.model_name)
+        raise unknown_model(generation.model, settings.model_name)
     return generation
 
 
@@ -92,10 +91,10 @@ def render_prompt(settings: Settings, generation: Generation) -> str:
     Raises:
         RequestError: it cannot be rendered.
     """
-    order = settings.citations if generation.citations is None else generation.citations
+    order = generation.citation_order(settings.citations)
     fields = generation.template_fields
     if settings.chat_template is None:
-        unseen = fields.keys() - {*SWITCHES, "reasoning_effort"}
+        unseen = fields.keys() - {*THINKING_SWITCHES, "reasoning_effort"}
         if unseen:
             names = one_line(shortened(", ".join(sorted(unseen))))
             raise RequestError("chat_template_kwargs", f"no chat template is there to see {names}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tagsmith.errors import RequestError, TagsmithError
-from tagsmith.wording import shortened
+from tagsmith.wording import one_line, shortened
 
 _LONGEST = 2000
 # What the client may mend: its prompt is too long, a value is out of the model's range.
@@ -53,7 +53,8 @@ def bad_request(error: RequestError, names: Mapping[str, str] = {}) -> ServeErro
 
 def unknown_model(name: str, served: str) -> ServeError:
     """The request asks for another model than the one that is served."""
-    message = f"model: there is no model {name!r}; this server serves {served!r}"
+    shown = one_line(shortened(name))
+    message = f"model: there is no model {shown!r}; this server serves {served!r}"
     return ServeError(404, message, param="model", code="model_not_found")
 
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from tagsmith.errors import RequestError
-from tagsmith.render import Switch
+from tagsmith.render.options import Switch, read_thinking_switch
 from tagsmith.serve.fields import Fields, given
 from tagsmith.serve.generation import Generation
-from tagsmith.serve.read_shared import read_citations, read_messages
+from tagsmith.serve.read_shared import read_citations, read_messages, read_model
 from tagsmith.serve.settings import Limits
 
 TAKEN = [
@@ -78,8 +78,6 @@ NAMES = {"prompt": "messages", "template_fields": "chat_template_kwargs"}
 """What this API calls fields by, where it differs."""
 
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-SWITCHES = ("enable_thinking", "thinking")
-"""Variables of chat templates that switch thinking."""
 _RESERVED = {"messages", "tools", "documents", "add_generation_prompt", "continue_final_message"}
 _INT64 = 1 << 63
 
@@ -96,9 +94,7 @@ def read_chat(body: Mapping[str, Any], limits: Limits) -> Generation:
     """
     fields = Fields(body)
     fields.refuse(REFUSED, [*TAKEN, *IGNORED])
-    model = fields.text("model")
-    if not model:
-        raise RequestError("model", "is missing; give the model's name")
+    model = read_model(fields)
     stream = fields.flag("stream") is True
     tools, response_format = fields.listed("tools"), fields.value("response_format")
     extra = fields.mapping("chat_template_kwargs") or {}
@@ -168,9 +164,9 @@ def _read_bias(bias: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _read_reasoning(effort: str | None, extra: Mapping[str, Any]) -> Switch:
-    for name in SWITCHES:
-        if isinstance(extra.get(name), bool):
-            return Switch.ENABLED if extra[name] else Switch.DISABLED
+    told = read_thinking_switch(extra)
+    if told is not None:
+        return told
     if effort is None:
         return Switch.AUTO
     return Switch.DISABLED if effort == "none" else Switch.ENABLED

@@ -13,7 +13,7 @@ from tagsmith.render import Switch
 from tagsmith.request import Strictness
 from tagsmith.serve.fields import Fields, given
 from tagsmith.serve.generation import Generation
-from tagsmith.serve.read_shared import read_citations, read_messages
+from tagsmith.serve.read_shared import read_citations, read_messages, read_model
 from tagsmith.serve.settings import Limits
 
 TAKEN = [
@@ -72,9 +72,7 @@ def read_cohere(body: Mapping[str, Any], _: Limits) -> Generation:
     """
     fields = Fields(body)
     fields.refuse(REFUSED, [*TAKEN, *IGNORED])
-    model = fields.text("model")
-    if not model:
-        raise RequestError("model", "is missing; give the model's name")
+    model = read_model(fields)
     strict = fields.flag("strict_tools") is True
     response_format = fields.value("response_format")
     held = {"tools"} if strict else set()

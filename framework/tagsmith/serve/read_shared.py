@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tagsmith.errors import RequestError
+from tagsmith.render.contents import IMAGES
 from tagsmith.serve.fields import Fields
 from tagsmith.wire.options import CitationOrder
 
@@ -16,7 +17,17 @@ _MODES = {
     "ENABLED": None,
 }
 
-_PICTURES = ("image_url", "image")
+
+def read_model(fields: Fields) -> str:
+    """The name of the model.
+
+    Raises:
+        RequestError: there is none.
+    """
+    model = fields.text("model")
+    if not model:
+        raise RequestError("model", "is missing; give the model's name")
+    return model
 
 
 def read_messages(fields: Fields) -> list[Any]:
@@ -39,7 +50,7 @@ def _refuse_pictures(content: Any, field: str) -> None:
     """A prompt would hold a place for each picture, and the upstream would never get it."""
     for index, block in enumerate(content if isinstance(content, list) else ()):
         if isinstance(block, dict) and any(
-            name in block or block.get("type") == name for name in _PICTURES
+            name in block or block.get("type") == name for name in IMAGES
         ):
             raise RequestError(
                 f"{field}[{index}]", "a picture cannot be passed on; a raw completion takes text"

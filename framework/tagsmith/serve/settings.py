@@ -156,16 +156,10 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        kinds: dict[str, type[StrEnum]] = {
-            "structural_tags": TagPolicy,
-            "unenforced": Unenforced,
-            "reasoning_field": ReasoningField,
-            "thoughts": ThoughtForm,
-            "citations": CitationOrder,
-            "units": OffsetUnit,
-        }
-        for name, kind in kinds.items():
-            object.__setattr__(self, name, named(kind, getattr(self, name), name))
+        for setting in fields(self):
+            name, kind = setting.name, type(setting.default)
+            if issubclass(kind, StrEnum):
+                object.__setattr__(self, name, named(kind, getattr(self, name), name))
         if not self.model_name:
             raise RequestError("model_name", "is empty; give the name that clients use")
         if self.special_tokens and self.chat_template is None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -187,10 +186,9 @@ def _case(root: Node, path: tuple[int | str, ...]) -> str:
 def _unknown_key(path: tuple[int | str, ...], key: str) -> str:
     parts = [step for step in path[1:-1] if isinstance(step, str)]
     allowed = list((_PARTS[parts[0]] if parts else Case).model_fields)
-    near = did_you_mean(key, allowed)
-    hint = f" did you mean '{near}'?" if near else ""
     inside = f" in {dotted(path[1:-1])}" if parts else ""
-    return f"unknown key '{shortened(key)}'{inside};{hint} allowed: {', '.join(allowed)}"
+    listed, hint = ", ".join(allowed), _hint(key, allowed)
+    return f"unknown key '{shortened(key)}'{inside};{hint} allowed: {listed}"
 
 
 def _wrong_value(root: Node, path: tuple[int | str, ...], detail: ErrorDetails) -> str:
@@ -199,8 +197,7 @@ def _wrong_value(root: Node, path: tuple[int | str, ...], detail: ErrorDetails) 
     kind = detail["type"]
     if kind == "enum":
         expected = detail["ctx"]["expected"]
-        near = did_you_mean(str(node and node.value), [c.strip("'") for c in _choices(expected)])
-        hint = f" did you mean '{near}'?" if near else ""
+        hint = _hint(str(node and node.value), re.findall("'([^']*)'", expected))
         return f"{name}: {shown(node)} is not allowed;{hint} allowed: {expected}"
     if kind in ("string_too_short", "too_short"):
         mend = "; write a case: '- id: ...'" if not path else ""
@@ -219,5 +216,6 @@ def _wanted(name: str, kind: str) -> str:
     return _ONE_OR_OTHER.get(_NUMBER.sub("[]", name), _WANTED[kind])
 
 
-def _choices(expected: Any) -> list[str]:
-    return str(expected).replace(" or ", ", ").split(", ")
+def _hint(wrong: str, allowed: Sequence[str]) -> str:
+    near = did_you_mean(wrong, allowed)
+    return f" did you mean '{near}'?" if near else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -78,13 +78,20 @@ def _call_may_become(expected: ExpectedCall, found: ToolCall) -> bool:
 
 
 def _diagnostics(case: Case, message: Message) -> Iterator[Difference]:
-    """A list names the codes that must appear; an empty list means that none may."""
     if case.diagnostics is None:
         return
     expected = sorted({code.value for code in case.diagnostics})
     found = sorted({diagnostic.code.value for diagnostic in message.diagnostics})
-    if not set(expected) <= set(found) or (found and not expected):
+    if codes_differ(expected, found):
         yield Difference("diagnostics", expected, found)
+
+
+def codes_differ(expected: Collection[str], found: Collection[str]) -> bool:
+    """Whether codes are others than a case's list of them says.
+
+    The list names those that must appear; an empty one means that none may.
+    """
+    return not set(expected) <= set(found) or bool(found and not expected)
 
 
 def _item(field: str, expected: Any, found: Any) -> Iterator[Difference]:

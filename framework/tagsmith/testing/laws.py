@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from tagsmith.engine.spans import SpanKind
-from tagsmith.engine.templates import Hole, call_openers, holds_token, split_template
+from tagsmith.engine.templates import call_openers, holds_token
 from tagsmith.engine.text import WHITESPACE
 from tagsmith.events import (
     Citation,
@@ -32,7 +32,7 @@ from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import CallLayout, OnOpener, Unmarked
 from tagsmith.testing.cutting import by_n_tokens, by_sizes
 from tagsmith.testing.driver import run, run_tokens
-from tagsmith.testing.texts import TOOLS, Request
+from tagsmith.testing.texts import TOOLS, Request, literals_of
 from tagsmith.testing.tokenizer import MockTokenizer
 from tagsmith.testing.writing import WritingError, write_call
 
@@ -198,10 +198,9 @@ def quotable(spec: FamilySpec, texts: Sequence[str]) -> list[str]:
     calls = spec.tool_calls
     if calls is None or calls.layout is not CallLayout.TEMPLATE:
         return list(texts)
-    forms = (*(calls.call or ()), *(calls.arguments.parameter or ()))
-    closers = {calls.arguments.quote}
+    closers: set[str | None] = {calls.arguments.quote}
     if calls.arguments.encoding == "tagged":
-        closers = {step for f in forms for step in split_template(f) if not isinstance(step, Hole)}
+        closers = set(literals_of(calls))
     return [text for text in texts if text not in closers]
 
 

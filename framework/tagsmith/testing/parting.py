@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tagsmith.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, join_events
 from tagsmith.parser import Parser
@@ -96,10 +95,6 @@ def events_may_become(whole: Sequence[Event], events: Sequence[Event]) -> bool:
 def _may_grow_to(whole: Event, part: Event) -> bool:
     if isinstance(whole, ToolCallDelta) and isinstance(part, ToolCallDelta):
         return whole.index == part.index and whole.arguments.startswith(part.arguments)
-    if isinstance(whole, ReasoningDelta | ContentDelta) and type(whole) is type(part):
-        return whole.text.startswith(_text(part))
+    if isinstance(whole, ReasoningDelta | ContentDelta) and isinstance(part, type(whole)):
+        return whole.text.startswith(part.text)
     return whole == part
-
-
-def _text(event: Any) -> str:
-    return str(event.text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ class CaseFileCollector(pytest.File):
                 label = f"law-{law}[{name}]"
                 yield LawItem.from_parent(self, name=label, law=law, family=name, samples=samples)
 
+    @cached_property
     def family_paths(self) -> tuple[Path, ...]:
         """Where the families are loaded from, beside those that are installed."""
         named = self.config.getini("tagsmith_families")
@@ -58,7 +60,7 @@ class CaseFileCollector(pytest.File):
 
     def family(self, name: str) -> Family:
         """The family of this name; what is loaded is kept for the other files of its directory."""
-        paths = self.family_paths()
+        paths = self.family_paths
         registries = self.config.stash.setdefault(_REGISTRIES, {})
         if paths not in registries:
             registries[paths] = load_registry(paths)
@@ -93,7 +95,7 @@ class CaseItem(_Item):
         except TagsmithError as error:
             raise BrokenError(f"{self._location}: cannot be run: {one_line(str(error))}") from None
         if failure is not None:
-            look = look_at(failure, family, self.parent.family_paths())
+            look = look_at(failure, family, self.parent.family_paths)
             raise BrokenError("\n".join([f"{self._location}: {failure}", *look]))
 
     def reportinfo(self) -> tuple[Path, int, str]:

@@ -134,5 +134,10 @@ def _pieces_of_calls(calls: ToolCalls) -> Iterator[str]:
         keys = [calls.keys.id, *calls.keys.name, *calls.keys.arguments]
         yield from (f"{json.dumps(key)}: " for key in keys if key is not None)
         yield json.dumps({calls.keys.name[0]: "h", calls.keys.arguments[0]: {"a": "<"}})
+    yield from literals_of(calls)
+
+
+def literals_of(calls: ToolCalls) -> Iterator[str]:
+    """What the forms of calls and of parameters write to the letter."""
     for form in (*(calls.call or ()), *(calls.arguments.parameter or ())):
         yield from (step for step in split_template(form) if not isinstance(step, Hole))

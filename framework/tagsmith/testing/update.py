@@ -15,7 +15,12 @@ from tagsmith.registry import Registry
 from tagsmith.testing.case_files import CaseFile, CaseFileError, parse_cases
 from tagsmith.testing.cases import Case
 from tagsmith.testing.check import find_failure, find_unequal_cutting
-from tagsmith.testing.differences import CALL_KEYS, CITATION_KEYS, message_differences
+from tagsmith.testing.differences import (
+    CALL_KEYS,
+    CITATION_KEYS,
+    codes_differ,
+    message_differences,
+)
 from tagsmith.testing.suite import CaseRun, Plan
 from tagsmith.testing.yaml_edits import change
 from tagsmith.testing.yaml_values import UnwritableError
@@ -126,7 +131,7 @@ def _expecting(case: dict[str, Any], message: Message) -> dict[str, Any]:
             new[key] = found
     codes = list(dict.fromkeys(d.code.value for d in message.diagnostics))
     expected = case.get("diagnostics")
-    if expected is not None and (not set(expected) <= set(codes) or (codes and not expected)):
+    if expected is not None and codes_differ(expected, codes):
         new["diagnostics"] = codes
     return new
 

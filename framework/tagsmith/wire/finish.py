@@ -14,6 +14,8 @@ _WORDS = {
     "content_filter": ("content_filtered",),
     "error": ("abort", "aborted", "cancelled", "timeout", "error_toxic"),
 }
+FINISH_REASONS = tuple(_WORDS)
+"""The words of `Message.finish_reason`."""
 _READ = {said: word for word, others in _WORDS.items() for said in (word, *others)}
 _COHERE = {"length": "MAX_TOKENS", "tool_calls": "TOOL_CALL", "error": "ERROR"}
 
