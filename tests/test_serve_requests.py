@@ -10,6 +10,7 @@ import pytest
 
 import tagsmith
 from fake_upstream import settings_for
+from tagsmith.guidance import reasoning_mode
 from tagsmith.render import Switch
 from tagsmith.request import ReasoningMode
 from tagsmith.serve import Settings, Upstream, UpstreamKind, create_app
@@ -20,7 +21,6 @@ from tagsmith.serve.read_chat import IGNORED as CHAT_IGNORED
 from tagsmith.serve.read_chat import REFUSED as CHAT_REFUSED
 from tagsmith.serve.read_cohere import IGNORED as COHERE_IGNORED
 from tagsmith.serve.read_cohere import REFUSED as COHERE_REFUSED
-from tagsmith.serve.tags import reasoning_mode
 
 FAMILY = tagsmith.get_family("cohere-command-a")
 QWEN = tagsmith.get_family("qwen3")

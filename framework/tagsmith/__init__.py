@@ -30,11 +30,12 @@ from tagsmith.events import (
     event_to_dict,
     join_events,
 )
-from tagsmith.family import Family, Serving
+from tagsmith.family import Family
 from tagsmith.hookspecs import hookimpl
 from tagsmith.message import Message, ToolCall
 from tagsmith.parser import Parser
 from tagsmith.registry import Registry, get_family, load_registry
+from tagsmith.serving import CallIds, Serving
 from tagsmith.wire import (
     ChatChunks,
     CitationOrder,
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AmbiguousFamilyError",
+    "CallIds",
     "ChatChunks",
     "Citation",
     "CitationOrder",

@@ -19,7 +19,7 @@ from tagsmith.engine.tokens import TokenText
 from tagsmith.errors import RequestError, require_text
 from tagsmith.message import Message
 from tagsmith.parser import Parser
-from tagsmith.reasoning_gate import build_reasoning_gate
+from tagsmith.reasoning_gate import ReasoningGate, build_reasoning_gate
 from tagsmith.request import (
     MarkerForm,
     Request,
@@ -30,6 +30,7 @@ from tagsmith.request import (
     read_tools,
 )
 from tagsmith.request.plain import named
+from tagsmith.serving import Serving, serving_facts
 from tagsmith.sources import SourceMap, build_source_map, read_source_map
 from tagsmith.spec.models import FamilySpec
 from tagsmith.spec.policies import EngineName
@@ -43,19 +44,6 @@ MAX_STOPS = 64
 """How many stop strings a request may give."""
 MAX_STOP_LENGTH = 256
 """The longest stop string, in characters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """What a server needs to know about a family.
-
-    `preserve_tokens` must survive decoding, `stop_tokens` end the model's turn, and
-    `stop_strings_apply_to` names the region in which a user's stop strings count.
-    """
-
-    preserve_tokens: tuple[str, ...]
-    stop_tokens: tuple[str, ...]
-    stop_strings_apply_to: str = "content"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +86,8 @@ class Family:
 
     @property
     def serving(self) -> Serving:
-        """The facts a server needs."""
-        return Serving(
-            preserve_tokens=self.markers,
-            stop_tokens=self.spec.tokens.turn_end,
-        )
+        """What any server must know about the family."""
+        return serving_facts(self.spec)
 
     def parser(
         self,
@@ -320,11 +305,19 @@ class Family:
 
         True as well when the model skipped thinking and opened content or a tool-call region.
         """
-        return build_reasoning_gate(self.spec, tokenizer).is_end(token_ids)
+        return self.reasoning_gate(tokenizer).is_end(token_ids)
 
     def count_reasoning_tokens(self, token_ids: Sequence[int], tokenizer: Any) -> int:
         """How many of these ids stand in the reasoning of the last turn, markers not counted."""
-        return build_reasoning_gate(self.spec, tokenizer).count(token_ids)
+        return self.reasoning_gate(tokenizer).count(token_ids)
+
+    def reasoning_gate(self, tokenizer: Any) -> ReasoningGate:
+        """The answers to both questions above under one tokenizer, for a server that asks at every
+        step.
+
+        Raises `RequestError` for a tokenizer that cannot be asked.
+        """
+        return build_reasoning_gate(self.spec, tokenizer)
 
     def _context(
         self,

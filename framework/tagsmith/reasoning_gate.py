@@ -36,19 +36,42 @@ class ReasoningGate:
 
     def count(self, token_ids: Sequence[int]) -> int:
         """How many tokens of the last turn stand inside reasoning, markers not counted."""
-        count = depth = 0
+        counter = ReasoningCounter(self)
+        counter.add(token_ids)
+        return counter.count
+
+
+class ReasoningCounter:
+    """Counts the reasoning tokens of a turn that grows: each token is looked at once.
+
+    >>> gate = ReasoningGate(*(frozenset({n}) for n in (1, 2, 3, 4)), frozenset({1, 2, 3, 4}))
+    >>> counter = ReasoningCounter(gate)
+    >>> counter.add([1, 9, 9]), counter.add([9, 2, 9]), counter.count
+    (None, None, 3)
+    """
+
+    __slots__ = ("_depth", "_gate", "count")
+
+    def __init__(self, gate: ReasoningGate) -> None:
+        self._gate = gate
+        self._depth = 0
+        self.count = 0
+
+    def add(self, token_ids: Sequence[int]) -> None:
+        """Take the next tokens."""
+        gate, count, depth = self._gate, self.count, self._depth
         for token_id in _ids(token_ids):
-            if token_id not in self.markers:
+            if token_id not in gate.markers:
                 count += depth > 0
-            elif token_id in self.turn_starts:
+            elif token_id in gate.turn_starts:
                 count = depth = 0
-            elif token_id in self.starts:
+            elif token_id in gate.starts:
                 depth += 1
-            elif token_id in self.ends:
+            elif token_id in gate.ends:
                 depth = max(depth - 1, 0)
-            elif token_id in self.other_starts:
+            elif token_id in gate.other_starts:
                 depth = 0
-        return count
+        self.count, self._depth = count, depth
 
 
 def _ids(token_ids: Sequence[int]) -> Sequence[int]:

@@ -1,7 +1,9 @@
-"""`tagsmith families`: which families can be used."""
+"""`tagsmith families`: which families can be used, and what a server must know of one."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,9 +11,11 @@ import click
 from tagsmith.cli.common import (
     echo_json,
     echo_table,
+    fail,
     families_option,
     format_option,
     load_registry,
+    pick_family,
 )
 from tagsmith.wording import one_line, shortened
 
@@ -22,19 +26,58 @@ _LONGEST_TITLE = 40
 """How many characters of a title the table shows."""
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @families_option
 @format_option("text", "json")
-def command(families: tuple[str, ...], output_format: str) -> None:
+@click.pass_context
+def command(ctx: click.Context, families: tuple[str, ...], output_format: str) -> None:
     """List the families that can be used, what each serves, and where each is from.
 
     Of several architectures the table names the first; --format json has all, the models, and the
     files. Problems with family files and plug-ins are told on standard error.
 
     \b
-    Example:
+    Examples:
       tagsmith families --families my_families/
+      tagsmith families show Cohere2ForCausalLM
     """
+    if ctx.invoked_subcommand is None:
+        _list(families, output_format)
+    elif families:
+        fail("give --families after show: tagsmith families show FAMILY --families PATH")
+
+
+@command.command()
+@click.argument("family", metavar="FAMILY")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="The model's name, where several families serve one architecture.",
+)
+@families_option
+@format_option("text", "json")
+def show(family: str, model: str | None, families: tuple[str, ...], output_format: str) -> None:
+    """Show what any server must know about a family, derived from its file.
+
+    FAMILY is an id, an architecture, or a model name.
+
+    \b
+    Example:
+      tagsmith families show Cohere2ForCausalLM --format json
+    """
+    found = pick_family(family, families, model)
+    facts = {"family": found.id, **asdict(found.serving)}
+    if output_format == "json":
+        echo_json(facts)
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        lines = value if isinstance(value, tuple) else (value,)
+        for label, line in zip_longest([name], lines or (None,), fillvalue=""):
+            click.echo(f"{label:{width}}  {one_line(str(line or '-'))}")
+
+
+def _list(families: tuple[str, ...], output_format: str) -> None:
     registry = load_registry(families)
     rows = [_as_dict(found) for found in registry.families()]
     if output_format == "json":

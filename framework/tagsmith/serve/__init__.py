@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tagsmith.errors import MissingDependencyError
+from tagsmith.guidance import Unenforced
 from tagsmith.serve.settings import (
     Limits,
     Settings,
     TagPolicy,
-    Unenforced,
     Upstream,
     UpstreamKind,
 )

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tagsmith.errors import RequestError
+from tagsmith.guidance import strict_fields
 from tagsmith.render.options import Switch, read_thinking_switch
 from tagsmith.serve.fields import Fields, given
 from tagsmith.serve.generation import Generation
@@ -115,7 +116,7 @@ def read_chat(body: Mapping[str, Any], limits: Limits) -> Generation:
         include_usage=_read_stream_options(fields) and stream,
         reasoning=_read_reasoning(effort, extra),
         citations=read_citations(fields),
-        held=_held(tools, response_format),
+        held=strict_fields(tools, response_format),
         template_fields={**given(reasoning_effort=effort), **extra},
     )
 
@@ -170,16 +171,3 @@ def _read_reasoning(effort: str | None, extra: Mapping[str, Any]) -> Switch:
     if effort is None:
         return Switch.AUTO
     return Switch.DISABLED if effort == "none" else Switch.ENABLED
-
-
-def _held(tools: list[Any] | None, response_format: Any) -> frozenset[str]:
-    """The fields that say `strict: true`: their schemas are held, or the request is refused."""
-    held = set()
-    for tool in tools or ():
-        inner = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(inner, dict) and inner.get("strict") is True:
-            held.add("tools")
-    schema = response_format.get("json_schema") if isinstance(response_format, dict) else None
-    if isinstance(schema, dict) and schema.get("strict") is True:
-        held.add("response_format")
-    return frozenset(held)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from tagsmith.errors import RequestError
 from tagsmith.family import Family
+from tagsmith.guidance import Unenforced
 from tagsmith.request.plain import named
 from tagsmith.wire.options import CitationOrder, OffsetUnit, ReasoningField, ThoughtForm
 
@@ -35,16 +36,6 @@ class TagPolicy(StrEnum):
     TOOLS = "tools"
     ALWAYS = "always"
     NEVER = "never"
-
-
-class Unenforced(StrEnum):
-    """What becomes of a request that needs a grammar and cannot have it in full.
-
-    `refuse` answers 400; `report` serves it and says so in the header `x-tagsmith-unenforced`.
-    """
-
-    REFUSE = "refuse"
-    REPORT = "report"
 
 
 @dataclass(frozen=True, slots=True)

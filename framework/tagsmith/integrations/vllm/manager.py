@@ -1,0 +1,81 @@
+"""A pair of Tagsmith's parsers made one, where vLLM joins a reasoning and a tool parser.
+
+vLLM's `ParserManager` knows by classes and names of its own which pairs are one parser; a pair of
+Tagsmith's is told here, before it looks.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+from vllm.parser import ParserManager
+from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
+
+from tagsmith.integrations.naming import tell_once
+
+_MARK = "_tagsmith"
+
+
+def unify() -> None:
+    """Have `ParserManager.get_parser` make one parser of a pair of Tagsmith's."""
+    original = ParserManager.get_parser.__func__
+    if getattr(original, _MARK, False):
+        return
+
+    @wraps(original)
+    def get_parser(cls: type[ParserManager], *args: Any, **options: Any) -> Any:
+        return _unified(cls, *args, **options) or original(cls, *args, **options)
+
+    setattr(get_parser, _MARK, True)
+    ParserManager.get_parser = classmethod(get_parser)
+
+
+def _unified(
+    manager: type[ParserManager],
+    tool_parser_name: str | None = None,
+    reasoning_parser_name: str | None = None,
+    enable_auto_tools: bool = False,
+    model_name: str | None = None,
+    is_harmony: bool = False,
+    tool_strict_level: str | None = None,
+    tokenizer: Any = None,
+) -> Any:
+    """The parser of a pair, or of one without the other; None where none of them is Tagsmith's."""
+    from tagsmith.integrations.vllm.parser import TagsmithParser
+    from tagsmith.integrations.vllm.reasoning import TagsmithReasoningParser
+    from tagsmith.integrations.vllm.tools import TagsmithToolParser
+
+    reasoning = manager.get_reasoning_parser(reasoning_parser_name)
+    tools = manager.get_tool_parser(tool_parser_name, enable_auto_tools, model_name)
+    given = [parser for parser in (reasoning, tools) if parser is not None]
+    ours = [p for p in given if issubclass(p, TagsmithReasoningParser | TagsmithToolParser)]
+    if not ours:
+        return None
+    if is_harmony:
+        tell_once("vLLM reads gpt-oss by a parser of its own, whichever is named")
+        return None
+    if len(ours) < len(given) or len({parser.adapter for parser in ours}) > 1:
+        raise TypeError(
+            f"--reasoning-parser {reasoning_parser_name} and --tool-call-parser "
+            f"{tool_parser_name} cannot be combined; name the same one of Tagsmith's for both"
+        )
+    parser = type(
+        "TagsmithParser",
+        (TagsmithParser,),
+        {
+            "adapter": ours[0].adapter,
+            "reasoning_parser_cls": reasoning,
+            "tool_parser_cls": tools,
+            "tool_strict_level": tool_strict_level and ToolStrictLevel.from_name(tool_strict_level),
+        },
+    )
+    if tokenizer is not None:
+        manager.validate_parser_tokenizer(
+            parser,
+            tokenizer,
+            tool_parser_name=tool_parser_name,
+            reasoning_parser_name=reasoning_parser_name,
+            model_name=model_name,
+        )
+    return parser

@@ -1,0 +1,191 @@
+"""What a request of vLLM's asks, and how it is changed so that the engine gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import vllm.envs as envs
+from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+from vllm.sampling_params import StructuredOutputsParams
+from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
+from vllm.tool_parsers.utils import get_function_tools
+
+from tagsmith.family import Family
+from tagsmith.guidance import (
+    Asked,
+    Unenforced,
+    fields_asked,
+    guiding_tag,
+    reasoning_mode,
+    strict_fields,
+)
+from tagsmith.render.options import Switch, read_thinking_switch
+from tagsmith.request import ReasoningMode, Strictness
+from tagsmith.request.plain import plain
+
+Served: TypeAlias = ChatCompletionRequest | ResponsesRequest
+
+_STOP = "tagsmith_stop"
+"""Where a request keeps the stop strings that the engine no longer sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What a parser knows of a request besides the request itself.
+
+    `prompt` is the end of the prompt as text, None where vLLM did not tell it.
+    `template_fields` are the variables of the chat template. `strict_level` is the operator's
+    floor, `may_call` whether a tool parser is named.
+    """
+
+    family: Family
+    prompt: str | None
+    template_fields: Mapping[str, Any]
+    strict_level: ToolStrictLevel | None
+    may_call: bool
+
+
+def parser_options(request: Served, told: Conversation) -> dict[str, Any]:
+    """What `Family.parser` is to know of a request, but for the tokenizer."""
+    may_call = told.may_call and bool(request.tools)
+    options: dict[str, Any] = {
+        "tools": _tools(request),
+        "tool_choice": _choice(request) if may_call else "none",
+        "prompt": told.prompt,
+        "stop": stop_strings(request),
+    }
+    key = told.family.serving.source_map_key
+    if key is None:
+        return options
+    ready = told.template_fields.get(key)
+    if isinstance(ready, Mapping):
+        options["source_map"] = {position: plain(source) for position, source in ready.items()}
+    elif isinstance(request, ChatCompletionRequest):
+        options |= {"documents": request.documents, "messages": request.messages}
+    return options
+
+
+def stop_strings(request: Served) -> list[str]:
+    """The user's stop strings, also where they were taken from the engine."""
+    kept = (request.model_extra or {}).get(_STOP)
+    given = request.stop if kept is None else kept
+    return [given] if isinstance(given, str) else list(given or ())
+
+
+def adjust(request: Served, told: Conversation, stop_ids: Sequence[int]) -> Served:
+    """Change a request so that the parser sees what it needs, and the engine holds what is asked.
+
+    Raises:
+        RequestError: the request asks for what no grammar holds, or a field of it is wrong.
+    """
+    request.skip_special_tokens = False
+    request.spaces_between_special_tokens = False
+    request.stop_token_ids = list(dict.fromkeys([*(request.stop_token_ids or ()), *stop_ids]))
+    _take_stop_strings(request, told)
+    own = request.extract_structured_outputs()
+    if own is None or own.structural_tag is None:
+        _constrain(request, told, own)
+    return request
+
+
+def _take_stop_strings(request: Served, told: Conversation) -> None:
+    """They count in content alone, which only the parser can tell from the rest.
+
+    The engine keeps them where nothing but content can come, and no marker can hold a part of one.
+    """
+    stops = stop_strings(request)
+    family = told.family
+    if not stops or (request.model_extra or {}).get(_STOP) is not None:
+        return
+    may_call = told.may_call and bool(request.tools) and request.tool_choice != "none"
+    may_reason = told.prompt is None or _mode(request, told) is not ReasoningMode.DISABLED
+    in_marker = any(_overlap(stop, m) for stop in stops for m in family.serving.preserve_tokens)
+    setattr(request, _STOP, stops)
+    if may_call or may_reason or in_marker or family.serving.source_map_key is not None:
+        request.stop = []
+
+
+def _overlap(stop: str, marker: str) -> bool:
+    """Whether the stop string can begin, end or stand within this marker."""
+    sizes = range(1, min(len(stop), len(marker)) + 1)
+    return (
+        stop in marker
+        or marker in stop
+        or any(stop[:n] == marker[-n:] or stop[-n:] == marker[:n] for n in sizes)
+    )
+
+
+def _constrain(request: Served, told: Conversation, own: StructuredOutputsParams | None) -> None:
+    asked = _asked(request, told, own)
+    needs = fields_asked(asked)
+    tools_held = bool(asked.tools) and asked.tool_choice != "none"
+    by_schema = own is None or own.json is not None or own.json_object
+    if not needs and not (tools_held and envs.VLLM_ENFORCE_STRICT_TOOL_CALLING):
+        return
+    # A regular expression, a choice or a grammar of the user's own stands, unless a call is forced.
+    if not by_schema and "tool_choice" not in needs:
+        return
+    mode = ReasoningMode.GATED if told.prompt is None else _mode(request, told)
+    tag = guiding_tag(told.family, asked, mode, Unenforced.REFUSE)
+    _set_tag(request, tag.text)
+    # Then the grammar sees the whole output, and the engine need not look for the end of reasoning.
+    request._grammar_from_parser = mode is not ReasoningMode.GATED
+
+
+def _set_tag(request: Served, tag: str) -> None:
+    params = StructuredOutputsParams(structural_tag=tag)
+    if isinstance(request, ChatCompletionRequest):
+        request.structured_outputs = params
+        request.response_format = None
+    else:
+        request._parser_structured_outputs = params
+
+
+def _mode(request: Served, told: Conversation) -> ReasoningMode:
+    wanted = read_thinking_switch(told.template_fields)
+    return reasoning_mode(told.family, told.prompt or "", wanted or Switch.AUTO)
+
+
+def _asked(request: Served, told: Conversation, own: StructuredOutputsParams | None) -> Asked:
+    tools = _tools(request) if told.may_call else None
+    response_format = _response_format(request, own)
+    strict_level = told.strict_level or ToolStrictLevel.AUTO
+    return Asked(
+        tools=tools,
+        tool_choice=_choice(request) if tools else "none",
+        response_format=response_format,
+        parallel_tool_calls=request.parallel_tool_calls,
+        strict=Strictness.ALL if strict_level >= ToolStrictLevel.PARAMETER else Strictness.PER_TOOL,
+        held=strict_fields(tools, response_format),
+    )
+
+
+def _tools(request: Served) -> list[Any] | None:
+    """The tools that the model is shown: of the Responses API, those that are functions."""
+    return [tool.model_dump() for tool in get_function_tools(request.tools or ())] or None
+
+
+def _choice(request: Served) -> Any:
+    return plain(request.tool_choice)
+
+
+def _response_format(request: Served, own: StructuredOutputsParams | None) -> Any:
+    """The schema that the answer has to keep, whichever field gives it."""
+    if own is None or (own.json is None and not own.json_object):
+        return None
+    if own.json_object:
+        return {"type": "json_object"}
+    return {"type": "json_schema", "json_schema": {"schema": own.json, "strict": _strict(request)}}
+
+
+def _strict(request: Served) -> bool:
+    """Whether the schema is to be held in full: so it is for those who give it as a constraint."""
+    if request.structured_outputs is not None:
+        return True
+    if isinstance(request, ChatCompletionRequest):
+        given = plain(request.response_format) or {}
+        return (given.get("json_schema") or {}).get("strict") is True
+    return bool(request.text and getattr(request.text.format, "strict", None))
