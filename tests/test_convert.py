@@ -49,6 +49,28 @@ def test_every_family_becomes_a_response_template(name: str) -> None:
     assert len({loss.key for loss in written.losses}) == len(written.losses)
 
 
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_template_for_serving_says_nothing_that_cannot_be_streamed(name: str) -> None:
+    """What the readers of vLLM and SGLang refuse; their own environments hold this against them."""
+    written = to_response_template(tagsmith.get_family(name).spec, reader="serving")
+    check_shape(json.loads(json.dumps(written.template)))
+    fields = written.template["fields"]
+    assert fields.keys() <= {"thinking", "content", "tool_calls"}
+    assert written.template["defaults"].keys() <= {"role"}
+    texts = [fields[field] for field in ("thinking", "content") if field in fields]
+    for text in texts:
+        assert text["content"] == "text"
+        assert not text.keys() & {"join", "repeats", "transform"}
+    assert fields.get("tool_calls", {}).get("content") != "python-call-list"
+    for loss in written.losses:
+        assert is_key(loss.key), loss
+
+
+def test_whose_reader_it_is_has_to_be_known() -> None:
+    with pytest.raises(RequestError, match="reader: unknown value 'vllm'; allowed: transformers"):
+        to_response_template(tagsmith.get_family("qwen3").spec, reader="vllm")
+
+
 def is_key(path: str) -> bool:
     """Whether the format has this key."""
     part: Any = SCHEMA
@@ -352,6 +374,12 @@ def test_the_command_writes_and_reads(tmp_path: Path) -> None:
     checked = check_text(done.stdout, "my-family")
     assert checked.family is not None
     assert checked.family.spec.tag_style == tagsmith.get_family("qwen3").spec.tag_style
+
+
+def test_the_command_writes_for_serving() -> None:
+    done = convert("qwen3", "--to", "response_template", "--reader", "serving")
+    assert list(json.loads(done.stdout)["fields"]) == ["thinking", "tool_calls", "content"]
+    assert "lost: whitespace.join: " in done.stderr
 
 
 def test_the_command_for_machines() -> None:

@@ -1,108 +1,46 @@
 """Response templates in transformers itself: they load, and read the golden texts."""
 
 import json
-import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from click.testing import CliRunner
 
+from tagsmith.cli import main
 from tagsmith.convert import to_response_template
-from tagsmith.family import Family
-from tagsmith.message import Message
 from tagsmith.registry import default_registry
-from tagsmith.testing import Case, load_cases
 
 pytestmark = pytest.mark.heavy
 chat_parsing = pytest.importorskip("transformers.utils.chat_parsing")
+tokenizers = pytest.importorskip("tokenizers")
+transformers = pytest.importorskip("transformers")
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent
-FILES = [HERE / "cases" / "cohere.yaml", *sorted((ROOT / "families").rglob("*.cases.yaml"))]
-DIFFERENCES: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(
-    (HERE / "data" / "response_template_differences.yaml").read_text(encoding="utf-8")
-)
-SHORT = {
-    "a": "cohere-command-a",
-    "v": "cohere-command-a-vision",
-    "m": "cohere-north",
-}
-"""What the cases of Cohere's families call them."""
-CASES: dict[str, list[Case]] = {name: [] for name in default_registry().ids()}
-for file in FILES:
-    for case in load_cases(file, families=SHORT):
-        CASES.setdefault(case.family, []).append(case)
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "examples"))
+import response_templates as page  # noqa: E402
 
-Read = tuple[str | None, str | None, list[tuple[str, Any]]]
-
-
-def read_by_tagsmith(case: Case, family: Family) -> tuple[Message, Read]:
-    message = family.parse(case.text, finish_reason=case.finish_reason, **case.request)
-    calls = [(call.name, _value(call.arguments)) for call in message.tool_calls]
-    return message, (message.reasoning, message.content, calls)
-
-
-def _value(arguments: str) -> Any:
-    try:
-        return json.loads(arguments)
-    except ValueError:
-        return arguments
-
-
-def read_by_transformers(case: Case, template: dict[str, Any]) -> Read | str:
-    """The same of the message that transformers makes; why it makes none."""
-    tools = [
-        {"type": "function", "function": tool.get("function", tool)} for tool in case.tools or ()
-    ]
-    try:
-        message = chat_parsing.parse_response(
-            case.text, template, prefix=case.prompt or "", tools=tools
-        )
-    except (ValueError, KeyError) as error:
-        return f"{type(error).__name__}: {error}"
-    functions = [call["function"] for call in message.get("tool_calls", ())]
-    calls = [(function["name"], function["arguments"]) for function in functions]
-    return message.get("reasoning_content"), message.get("content"), calls
-
-
-def row(name: str) -> tuple[list[str], str]:
-    """The golden texts without a diagnostic that come out otherwise, and a row of the table."""
-    family = default_registry().get(name)
-    template = to_response_template(family.spec).template
-    same, clean, other = 0, 0, []
-    for case in CASES[name]:
-        message, expected = read_by_tagsmith(case, family)
-        is_same = read_by_transformers(case, template) == expected
-        same += is_same
-        clean += not message.diagnostics
-        if not message.diagnostics and not is_same:
-            other.append(case.id)
-    keys = [f"`{key}`" for key in DIFFERENCES.get(name, {})]
-    cells = (
-        f"`{name}`",
-        f"{clean - len(other)} of {clean}",
-        f"{same} of {len(CASES[name])}",
-        ", ".join(keys) or "-",
-    )
-    return other, f"| {' | '.join(cells)} |"
+CASES = page.golden_texts()
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_comes_out_otherwise_is_named(name: str) -> None:
-    found, _ = row(name)
-    listed = DIFFERENCES.get(name, {})
-    assert sorted(found) == sorted(case for cases in listed.values() for case in cases)
+    listed = page.differences().get(name, {})
+    assert sorted(page.result(name).other) == sorted(
+        case for ids in listed.values() for case in ids
+    )
     lost = {loss.key for loss in to_response_template(default_registry().get(name).spec).losses}
     assert listed.keys() <= lost
 
 
-def test_the_table_of_the_documentation_is_current() -> None:
-    rows = [row(name)[1] for name in CASES]
-    page = (ROOT / "docs" / "convert.md").read_text(encoding="utf-8")
-    shown = [line for line in page.splitlines() if re.search(r"\| \d+ of \d+ \|", line)]
-    assert shown == rows, "put this in docs/convert.md:\n" + "\n".join(rows)
+def test_the_tables_of_the_documentation_are_current() -> None:
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert text == page.refreshed(text), "run: python examples/response_templates.py"
+    results = [page.result(name) for name in CASES]
+    same = sum(result.same for result in results)
+    assert f" {same} of {same + sum(len(result.other) for result in results)} such" in text
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -112,7 +50,7 @@ def test_a_stream_gives_what_the_whole_text_gives(name: str) -> None:
     if "tag_style" in {loss.key for loss in written.losses}:
         pytest.skip("a stream takes a marker inside a longer one for itself")
     for case in CASES[name]:
-        whole = read_by_transformers(case, template)
+        whole = page.read_by_transformers(case, template)
         if isinstance(whole, str):
             continue
         parser = chat_parsing.ResponseParser(template, prefix=case.prompt or "")
@@ -123,16 +61,33 @@ def test_a_stream_gives_what_the_whole_text_gives(name: str) -> None:
         assert len(message.get("tool_calls", ())) == len(whole[2]), case.id
 
 
-def test_a_tokenizer_keeps_the_template(tmp_path: Path) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
-    transformers = pytest.importorskip("transformers")
-    template = to_response_template(default_registry().get("qwen3").spec).template
-    bare = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=bare)
-    tokenizer.response_template = template
-    tokenizer.save_pretrained(tmp_path)
-    kept = json.loads((tmp_path / "tokenizer_config.json").read_text())["response_template"]
-    assert kept == template
+@pytest.mark.parametrize("name", CASES)
+def test_a_tokenizer_keeps_the_template_and_reads_its_own_ids(name: str, tmp_path: Path) -> None:
+    """From the command to a message: every golden text that transformers reads as Tagsmith does."""
+    family = default_registry().get(name)
+    done = CliRunner().invoke(main, ["convert", name, "--to", "response_template"])
+    saved = byte_tokenizer(family.markers)
+    saved.response_template = json.loads(done.stdout)
+    saved.save_pretrained(tmp_path)
     loaded = transformers.AutoTokenizer.from_pretrained(tmp_path)
-    message = loaded.parse_response("<think>\nHm.\n</think>\n\nHi<|im_end|>", prefix="")
-    assert message == {"role": "assistant", "reasoning_content": "Hm.", "content": "Hi"}
+    assert loaded.response_template == saved.response_template
+    others = page.result(name).other
+    for case in CASES[name]:
+        message, expected = page.read_by_tagsmith(case, family)
+        if message.diagnostics or case.id in others:
+            continue
+        ids = loaded(case.text, add_special_tokens=False).input_ids
+        prefix, tools = case.prompt or "", page.chat_tools(case)
+        read = loaded.parse_response(ids, prefix=prefix, tools=tools)
+        assert page.said_by_transformers(read) == expected, case.id
+
+
+def byte_tokenizer(markers: Sequence[str]) -> Any:
+    """A real tokenizer: a token for each byte, and one for each marker."""
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {char: place for place, char in enumerate(alphabet)}
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, []))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = tokenizers.decoders.ByteLevel()
+    made.add_special_tokens(list(markers))
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=made)

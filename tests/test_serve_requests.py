@@ -10,7 +10,6 @@ import pytest
 
 import tagsmith
 from fake_upstream import settings_for
-from tagsmith.guidance import reasoning_mode
 from tagsmith.render import Switch
 from tagsmith.request import ReasoningMode
 from tagsmith.serve import Settings, Upstream, UpstreamKind, create_app
@@ -531,7 +530,7 @@ def test_what_no_grammar_holds(api: Api, body: dict[str, Any], field: str | None
 )
 def test_where_the_grammar_meets_reasoning(family: str, prompt: str, asked: str, mode: str) -> None:
     found = tagsmith.get_family(family)
-    assert reasoning_mode(found, prompt, Switch(asked)) is ReasoningMode(mode)
+    assert found.reasoning_mode(prompt, asked) is ReasoningMode(mode)
 
 
 # Settings.

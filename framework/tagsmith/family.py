@@ -20,8 +20,10 @@ from tagsmith.errors import RequestError, require_text
 from tagsmith.message import Message
 from tagsmith.parser import Parser
 from tagsmith.reasoning_gate import ReasoningGate, build_reasoning_gate
+from tagsmith.render.options import Switch
 from tagsmith.request import (
     MarkerForm,
+    ReasoningMode,
     Request,
     Tool,
     ToolChoiceMode,
@@ -299,6 +301,32 @@ class Family:
         from tagsmith.render import render_turn
 
         return render_turn(self.spec, turn, messages=messages, documents=documents, units=units)
+
+    def reasoning_mode(self, prompt: str, wanted: Switch | str = Switch.AUTO) -> ReasoningMode:
+        """Where a grammar that sees the whole output meets reasoning, by how the prompt ends.
+
+        Parameters: `prompt` is its text, or the end of it. `wanted` is what the request wants of
+        reasoning: `auto`, `enabled` or `disabled`.
+
+        >>> import tagsmith
+        >>> family = tagsmith.get_family("Cohere2ForCausalLM")
+        >>> family.reasoning_mode("<|CHATBOT_TOKEN|><|START_THINKING|>")
+        <ReasoningMode.ENABLED: 'enabled'>
+        """
+        require_text("prompt", prompt)
+        facts = self.serving
+        openers, closers = facts.reasoning_start, facts.reasoning_end
+        is_open = max(map(prompt.rfind, openers), default=-1) > max(
+            map(prompt.rfind, closers), default=-1
+        )
+        if is_open and self.parse("x", prompt=prompt).reasoning:
+            return ReasoningMode.ENABLED
+        # A family whose output is taken for reasoning, where nothing says otherwise, writes the
+        # opener by itself if the prompt did not.
+        disabled = named(Switch, wanted, "wanted") is Switch.DISABLED
+        if disabled or not openers or prompt.rstrip().endswith(closers):
+            return ReasoningMode.DISABLED
+        return ReasoningMode.AUTO
 
     def is_reasoning_end(self, token_ids: Sequence[int], tokenizer: Any) -> bool:
         """Whether these ids end past the reasoning of their last turn.

@@ -14,7 +14,6 @@ from typing import Any
 from tagsmith.errors import RequestError
 from tagsmith.family import Family
 from tagsmith.grammar import StructuralTag, list_limitations
-from tagsmith.render.options import Switch
 from tagsmith.request import (
     ReasoningMode,
     Strictness,
@@ -98,8 +97,9 @@ def guiding_tag(
 ) -> StructuralTag:
     """The tag of a request; its `limitations` say what it does not hold.
 
-    Parameters: `reasoning` is where the grammar meets it, see `reasoning_mode`. `unenforced` says
-    what becomes of a request that wants a schema held that no grammar holds in full.
+    Parameters: `reasoning` is where the grammar meets it, see `Family.reasoning_mode`.
+    `unenforced` says what becomes of a request that wants a schema held that no grammar holds in
+    full.
 
     Raises:
         RequestError: a field is wrong, or the request is refused.
@@ -134,28 +134,3 @@ def _strict_tools(asked: Asked) -> Sequence[Any]:
         return asked.tools or []
     tools = zip(asked.tools or (), read_tools(asked.tools) or (), strict=True)
     return [given for given, tool in tools if tool.strict is True]
-
-
-def reasoning_mode(family: Family, prompt: str, wanted: Switch) -> ReasoningMode:
-    """Where a grammar that sees the whole output meets reasoning, by how the prompt ends.
-
-    Parameters: `prompt` is its text, or the end of it. `wanted` is what the request wants of
-    reasoning.
-
-    >>> import tagsmith
-    >>> family = tagsmith.get_family("Cohere2ForCausalLM")
-    >>> reasoning_mode(family, "<|CHATBOT_TOKEN|><|START_THINKING|>", Switch.AUTO)
-    <ReasoningMode.ENABLED: 'enabled'>
-    """
-    facts = family.serving
-    openers, closers = facts.reasoning_start, facts.reasoning_end
-    is_open = max(map(prompt.rfind, openers), default=-1) > max(
-        map(prompt.rfind, closers), default=-1
-    )
-    if is_open and family.parse("x", prompt=prompt).reasoning:
-        return ReasoningMode.ENABLED
-    # A family whose output is taken for reasoning, where nothing says otherwise, writes the opener
-    # by itself if the prompt did not.
-    if wanted is Switch.DISABLED or not openers or prompt.rstrip().endswith(closers):
-        return ReasoningMode.DISABLED
-    return ReasoningMode.AUTO

@@ -20,6 +20,7 @@ from tagsmith.wording import one_line
 
 if TYPE_CHECKING:
     from tagsmith.convert import Loss
+    from tagsmith.family import Family
 
 _FAMILY, _TEMPLATE = "family", "response_template"
 
@@ -41,6 +42,13 @@ _FAMILY, _TEMPLATE = "family", "response_template"
     required=True,
     help="What to print.",
 )
+@click.option(
+    "--reader",
+    type=click.Choice(["transformers", "serving"]),
+    default="transformers",
+    show_default=True,
+    help="Who is to read the template; serving: vLLM and SGLang, whose readers are narrower.",
+)
 @click.option("--model", metavar="NAME", help="The model's name, where several families may be.")
 @families_option
 @format_option("text", "json")
@@ -48,6 +56,7 @@ def command(
     source: str,
     source_format: str,
     target_format: str,
+    reader: str,
     model: str | None,
     families: tuple[str, ...],
     output_format: str,
@@ -61,19 +70,20 @@ def command(
     \b
     Examples:
       tagsmith convert qwen3 --to response_template
+      tagsmith convert qwen3 --to response_template --reader serving
       tagsmith convert template.json --from response_template --to family
     """
     if source_format == target_format:
         raise click.UsageError(f"--from and --to are both {source_format}; give two formats")
     if target_format == _TEMPLATE:
-        return _write(source, model, families, output_format)
+        return _write(pick_family(source, families, model), reader, output_format)
     return _read(source, output_format)
 
 
-def _write(source: str, model: str | None, families: tuple[str, ...], output_format: str) -> int:
+def _write(family: Family, reader: str, output_format: str) -> int:
     from tagsmith.convert import to_response_template
 
-    written = to_response_template(pick_family(source, families, model).spec)
+    written = to_response_template(family.spec, reader=reader)
     if output_format == "json":
         echo_json({"response_template": written.template, "losses": _listed(written.losses)})
     else:

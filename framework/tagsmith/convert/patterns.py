@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from tagsmith.engine.templates import SOFT_NEWLINE, Hole, template_steps
 
-BLANKS = r"\s*"
+BLANK, BLANKS = r"\s", r"\s*"
 START, END = r"\A", r"\Z"
 
 

@@ -154,7 +154,11 @@ def _read_content(said: Mapping[str, Any], found: _Found) -> None:
     first, *rest = top_level(pattern)
     found.tokens["turn_end"] = _texts({"close_pattern": first}, "close", found, CONTENT)
     if rest:
-        others = _texts({"close_pattern": "|".join(rest)}, "close", found, CONTENT)
+        others = [
+            text
+            for group in rest
+            for text in _texts({"close_pattern": group}, "close", found, CONTENT)
+        ]
         found.tokens["hidden"] = [text for text in others if text not in found.tokens["turn_end"]]
 
 

@@ -17,6 +17,7 @@ from tagsmith.convert.patterns import (
     form_pattern,
     literal,
 )
+from tagsmith.convert.readers import Reader
 from tagsmith.engine.templates import Hole, split_template
 from tagsmith.spec.models import FamilySpec, MarkerPair, ToolCalls
 from tagsmith.spec.policies import (
@@ -63,11 +64,14 @@ def _opener(form: str) -> str:
     return "" if isinstance(first, Hole) else first
 
 
-def call_field(spec: FamilySpec) -> CallField:
+def call_field(spec: FamilySpec, reader: Reader) -> CallField:
     """Write the calls of a family."""
     calls = spec.tool_calls
     if calls is None:
         return CallField()
+    if calls.layout is CallLayout.PYTHONIC and reader is Reader.SERVING:
+        what = "vLLM and SGLang read no calls in Python: calls stay text"
+        return CallField(losses=(Loss("tool_calls.layout", what),))
     write = _template_field if calls.layout is CallLayout.TEMPLATE else _region_field
     field = write(spec, calls)
     region = spec.tag_style.tool_calls
@@ -75,7 +79,7 @@ def call_field(spec: FamilySpec) -> CallField:
     own = [text for pair in pairs for text in (pair.start, pair.end) if text is not None]
     takes_region = calls.layout is not CallLayout.TEMPLATE and field is not None
     markers = tuple(own) if takes_region else ()
-    return CallField(field, tuple(_losses(spec, calls, field)), markers)
+    return CallField(field, tuple(_losses(spec, calls, field, reader)), markers)
 
 
 def _region_field(spec: FamilySpec, calls: ToolCalls) -> Field | None:
@@ -226,13 +230,17 @@ def _tag(form: str) -> str:
     return head + value + form_pattern(behind.strip("\n"), holes)
 
 
-def _losses(spec: FamilySpec, calls: ToolCalls, field: Field | None) -> Iterator[Loss]:
+def _losses(
+    spec: FamilySpec, calls: ToolCalls, field: Field | None, reader: Reader
+) -> Iterator[Loss]:
     if field is None:
         what = "no content parser reads it: calls stay text"
         yield Loss("tool_calls.arguments.encoding", what)
         return
-    yield Loss("tool_calls.on_malformed", "what is no call raises ValueError, the message is lost")
-    yield Loss("tool_calls.on_truncated", "a call that is cut off raises ValueError")
+    raises = reader is Reader.TRANSFORMERS
+    what = "raises ValueError, the message is lost" if raises else "is dropped"
+    yield Loss("tool_calls.on_malformed", f"what is no call {what}")
+    yield Loss("tool_calls.on_truncated", f"a call that is cut off {what}")
     yield from _id_losses(calls, field)
     if calls.layout is CallLayout.TEMPLATE:
         yield from _template_losses(spec, calls)
@@ -253,11 +261,11 @@ def _id_losses(calls: ToolCalls, field: Field) -> Iterator[Loss]:
 
 def _region_losses(spec: FamilySpec, calls: ToolCalls) -> Iterator[Loss]:
     if spec.tag_style.tool_calls is not None:
-        what = "a closer counts in strings; text behind calls that none closes raises ValueError"
+        what = "a closer counts in strings; calls that none closes are lost with text behind them"
         yield Loss("tag_style.tool_calls", what)
     if calls.unmarked is Unmarked.AT_START:
-        what = "only at the very start, to whatever tool, and what only looks like a call raises"
-        yield Loss("tool_calls.unmarked", f"{what} ValueError")
+        what = "only at the very start, to whatever tool; what only looks like a call is lost"
+        yield Loss("tool_calls.unmarked", what)
     if calls.layout is CallLayout.PYTHONIC:
         what = "of Python's literals only those of python-call-list are read"
         yield Loss("tool_calls.layout", what)
@@ -277,9 +285,8 @@ def _template_losses(spec: FamilySpec, calls: ToolCalls) -> Iterator[Loss]:
         yield Loss("tool_calls.on_outside_region", "a call's opener is one everywhere")
     arguments = calls.arguments
     if arguments.encoding == "bare-keys":
-        yield Loss(
-            "tool_calls.arguments.quote", "one left out, or inside a string, raises ValueError"
-        )
+        what = "with one left out, or one inside a string, the call is lost"
+        yield Loss("tool_calls.arguments.quote", what)
     if arguments.encoding != "tagged":
         return
     yield Loss("tool_calls.arguments.values", "texts are cast to a schema's types more freely")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tagsmith.errors import RequestError
 from tagsmith.grammar import StructuralTag
-from tagsmith.guidance import Asked, Unenforced, fields_asked, guiding_tag, reasoning_mode
+from tagsmith.guidance import Asked, Unenforced, fields_asked, guiding_tag
 from tagsmith.serve.generation import Generation
 from tagsmith.serve.settings import Settings, TagPolicy
 from tagsmith.serve.spellings import SPELLINGS
@@ -41,7 +41,7 @@ def choose_tag(settings: Settings, generation: Generation, prompt: str) -> Chose
     if not wanted[policy]:
         return ChosenTag()
     # No gate opens the grammar in a raw completion, so that it sees the whole output.
-    mode = reasoning_mode(settings.family, prompt, generation.reasoning)
+    mode = settings.family.reasoning_mode(prompt, generation.reasoning)
     tag = guiding_tag(settings.family, asked, mode, settings.unenforced)
     return ChosenTag(tag, tag.limitations)
 
