@@ -1,6 +1,7 @@
 # make demo        parse a real output, streaming        make test    every check but the slow ones
 # make test-heavy  packaging, and what takes long        make lint    style, types, family files
 # make test-nightly  many samples of each tag            make test-browser  pages, in Chromium
+# make test-vllm   in the real vLLM, without a GPU       make test-sglang  in the real SGLang
 # make clean       remove what these made
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ unexport TAGSMITH_FAMILIES TAGSMITH_PLUGINS TAGSMITH_DISABLE_PLUGINS
 unexport PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-heavy test-nightly test-browser lint clean
+.PHONY: help demo test test-heavy test-nightly test-browser test-vllm test-sglang lint clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -36,6 +37,18 @@ test-nightly: $(DEV)/.installed
 test-browser: $(DEV)/.installed
 	$(BIN)/python -m pytest -m browser
 
+# Each engine has an environment of its own, which its script makes once. What an engine's own
+# libraries warn of is theirs.
+ENGINE_TEST := -m pytest -o filterwarnings=default --disable-warnings
+
+test-vllm:
+	@bash .ci/vllm-env.sh
+	.venv-vllm/bin/python $(ENGINE_TEST) tests/engine_vllm framework/tagsmith/integrations/vllm
+
+test-sglang:
+	@bash .ci/sglang-env.sh
+	.venv-sglang/bin/python $(ENGINE_TEST) tests/engine_sglang framework/tagsmith/integrations/sglang
+
 lint: $(DEV)/.installed
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
@@ -46,7 +59,7 @@ lint: $(DEV)/.installed
 	$(BIN)/tagsmith lint families
 
 clean:
-	rm -rf $(DEMO) $(DEV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(DEMO) $(DEV) .venv-vllm .venv-sglang build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment is made once, and installed into again only when what it holds is declared anew.
