@@ -2,11 +2,13 @@
 # make test-heavy  packaging, and what takes long        make lint    style, types, family files
 # make test-nightly  many samples of each tag            make test-browser  pages, in Chromium
 # make test-vllm   in the real vLLM, without a GPU       make test-sglang  in the real SGLang
+# make test-ray    on a Ray of this machine
 # make clean       remove what these made
 
 PYTHON ?= python3
 DEMO := .venv
 DEV := .venv-dev
+RAY := .venv-ray
 BIN := $(DEV)/bin
 # Quiet but for errors: an index that a machine lists and does not hold is no news.
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check
@@ -15,7 +17,7 @@ unexport TAGSMITH_FAMILIES TAGSMITH_PLUGINS TAGSMITH_DISABLE_PLUGINS
 unexport PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-heavy test-nightly test-browser test-vllm test-sglang lint clean
+.PHONY: help demo test test-heavy test-nightly test-browser test-ray test-vllm test-sglang lint clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -36,6 +38,9 @@ test-nightly: $(DEV)/.installed
 
 test-browser: $(DEV)/.installed
 	$(BIN)/python -m pytest -m browser
+
+test-ray: $(RAY)/.installed
+	$(RAY)/bin/python -m pytest -m ray tests/test_ray.py
 
 # Each engine has an environment of its own, which its script makes once. What an engine's own
 # libraries warn of is theirs.
@@ -59,7 +64,7 @@ lint: $(DEV)/.installed
 	$(BIN)/tagsmith lint families
 
 clean:
-	rm -rf $(DEMO) $(DEV) .venv-vllm .venv-sglang build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(DEMO) $(DEV) $(RAY) .venv-vllm .venv-sglang build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment is made once, and installed into again only when what it holds is declared anew.
@@ -71,6 +76,11 @@ $(DEMO)/.installed: pyproject.toml
 $(DEV)/.installed: pyproject.toml constraints.txt
 	$(call make_venv,$(DEV))
 	$(BIN)/python $(PIP_INSTALL) --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(RAY)/.installed: pyproject.toml constraints.txt
+	$(call make_venv,$(RAY))
+	$(RAY)/bin/python $(PIP_INSTALL) --constraint constraints.txt --editable '.[ray]' pytest
 	@touch $@
 
 define make_venv

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 HEAVY = {
-    *("xgrammar", "torch", "transformers", "tokenizers", "vllm", "rich"),
-    *("starlette", "uvicorn", "httpx", "httpx2", "jinja2"),
+    *("xgrammar", "torch", "transformers", "tokenizers", "vllm", "sglang", "rich"),
+    *("starlette", "uvicorn", "httpx", "httpx2", "jinja2", "pyarrow", "ray"),
 }
 SHOW_HEAVY = f"import sys; print(sorted({HEAVY!r} & set(sys.modules)))"
 RUN_COMMAND = """

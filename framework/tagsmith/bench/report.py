@@ -107,8 +107,8 @@ def run(family: Family, profile: Profile, vllm: VllmNames | None = None) -> Repo
     return Report(
         family=family.id,
         rounds=profile.rounds,
-        machine=_machine(),
-        versions=_versions(),
+        machine=machine(),
+        versions=versions(),
         workload={
             **{f"{name}_tokens": tokens for name, tokens in sizes.items()},
             "characters": len(workload.text),
@@ -161,7 +161,8 @@ def _stream(family: Family, deltas: list[str]) -> None:
     parser.finish("stop")
 
 
-def _machine() -> dict[str, Any]:
+def machine() -> dict[str, Any]:
+    """What the figures were taken on."""
     return {"cpu": _cpu(), "cores": os.cpu_count(), "system": platform.platform(terse=True)}
 
 
@@ -174,7 +175,8 @@ def _cpu() -> str:
     return models[0] if models else platform.processor() or platform.machine()
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """What was measured, and beside what."""
     found = {"python": f"{platform.python_implementation()} {platform.python_version()}"}
     for name in ("tagsmith", MELODY, VLLM, "xgrammar"):
         try:

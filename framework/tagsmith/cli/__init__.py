@@ -16,6 +16,7 @@ from tagsmith.wording import one_line, shortened
 
 COMMANDS = {
     "parse": "Read a model's output: reasoning, content, tool calls, citations.",
+    "batch": "Read a file of raw outputs, in worker processes.",
     "explain": "Show what every character of an output is.",
     "structural-tag": "Print the structural tag that constrains an output.",
     "render": "Print the prompt that a chat request becomes.",

@@ -12,12 +12,13 @@ from tagsmith.cli.common import (
     echo_table,
     fail,
     families_option,
-    family_option,
     format_option,
+    load_registry,
     pick_family,
 )
 
 if TYPE_CHECKING:
+    from tagsmith.bench.batch import BatchReport
     from tagsmith.bench.contenders import VllmNames
     from tagsmith.bench.measure import Figure, Memory
     from tagsmith.bench.report import Report
@@ -25,11 +26,23 @@ if TYPE_CHECKING:
 
 _KILOBYTE = 1e3
 _MEGABYTE = 1e6
+_WORKERS = 2
 
 
 @click.command()
-@family_option
+@click.option("--family", metavar="NAME", help="A family's id, an architecture, or a model name.")
+@click.option("--model", metavar="NAME", help="The model's name, where several families serve one.")
 @families_option
+@click.option(
+    "--batch",
+    "batch_size",
+    metavar="MB",
+    type=click.IntRange(min=1),
+    help="Measure tagsmith batch on a file of this size, of outputs of all families.",
+)
+@click.option(
+    "--workers", metavar="N", type=click.IntRange(1, 512), help="Its processes.  [default: 2]"
+)
 @click.option(
     "--vllm",
     "vllm_parsers",
@@ -42,9 +55,11 @@ _MEGABYTE = 1e6
 @click.option("--quick", is_flag=True, help="One round of little: to see that it runs.")
 @format_option("text", "json")
 def command(
-    family: str,
+    family: str | None,
     model: str | None,
     families: tuple[str, ...],
+    batch_size: int | None,
+    workers: int | None,
     vllm_parsers: str | None,
     rounds: int | None,
     quick: bool,
@@ -52,8 +67,8 @@ def command(
 ) -> None:
     """Measure what reading a family's output and making its structural tags costs.
 
-    All is measured in one run, in turns, beside a floor and beside other parsers.
-    docs/performance.md says what the figures mean.
+    All is measured in one run, in turns, beside a floor and beside other parsers. With --batch the
+    run measures tagsmith batch in their place. docs/performance.md says what the figures mean.
 
     \b
     Example:
@@ -61,6 +76,11 @@ def command(
     """
     from tagsmith.bench.report import QUICK, Profile, run
 
+    if batch_size is not None:
+        _measure_batch(family, model, families, batch_size, workers or _WORKERS, output_format)
+        return
+    if family is None:
+        fail("--family: give a family, or --batch for all of them")
     found = pick_family(family, families, model)
     profile = QUICK if quick else Profile()
     if rounds is not None:
@@ -70,6 +90,58 @@ def command(
         echo_json(report.to_dict())
     else:
         _echo_text(report)
+
+
+def _measure_batch(
+    family: str | None,
+    model: str | None,
+    families: tuple[str, ...],
+    size: int,
+    workers: int,
+    output_format: str,
+) -> None:
+    from tagsmith.bench.batch import measure_batch
+
+    if family is None:
+        registry = load_registry(families)
+        chosen = [registry.get(found.spec.id) for found in registry.families()]
+    else:
+        chosen = [pick_family(family, families, model)]
+    report = measure_batch(chosen, size * int(_MEGABYTE), workers)
+    if output_format == "json":
+        echo_json(report.to_dict())
+    else:
+        _echo_batch(report)
+
+
+def _echo_batch(report: BatchReport) -> None:
+    machine = report.machine
+    click.echo(f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}")
+    click.echo(
+        f"{report.size / _MEGABYTE:.0f} MB, {report.rows} outputs of {report.families} families, "
+        f"{report.workers} workers\n"
+    )
+    least = report.rewriting
+    costs = {"read and written again": least, "parsed": report.parsing}
+    echo_table(
+        [
+            {
+                "measured": name,
+                "seconds": f"{cost.clock:.1f}",
+                "mb/s": f"{report.size / _MEGABYTE / cost.clock:.1f}",
+                "x rewriting": f"{cost.clock / least.clock:.2f}",
+                "processor seconds": f"{cost.processor:.1f}",
+                "x": f"{cost.processor / least.processor:.2f}",
+            }
+            for name, cost in costs.items()
+        ]
+    )
+    click.echo()
+    for peak in report.memory:
+        click.echo(
+            f"parsing {peak.size / _MEGABYTE:.0f} MB: at the peak {peak.parent / _MEGABYTE:.0f} MB "
+            f"in the parent, {peak.worker / _MEGABYTE:.0f} MB in the largest worker"
+        )
 
 
 def _vllm_names(option: str | None) -> VllmNames | None:
