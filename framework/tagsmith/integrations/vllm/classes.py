@@ -38,5 +38,5 @@ def adapter(name: str) -> Adapter:
     """
     prefix, _, family_id = name.partition("-")
     if prefix == PREFIX:
-        return Adapter(name, family_id or None)
-    return Adapter(name, preset=_PRESETS.get(name))
+        return Adapter(family_id or None)
+    return Adapter(preset=_PRESETS.get(name))

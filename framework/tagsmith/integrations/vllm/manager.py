@@ -10,9 +10,13 @@ from functools import wraps
 from typing import Any
 
 from vllm.parser import ParserManager
+from vllm.reasoning import ReasoningParserManager
+from vllm.tool_parsers import ToolParserManager
 from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
 
 from tagsmith.integrations.naming import tell_once
+from tagsmith.integrations.vllm import OVERRIDE
+from tagsmith.integrations.vllm.offering import overridden
 
 _MARK = "_tagsmith"
 
@@ -29,6 +33,14 @@ def unify() -> None:
 
     setattr(get_parser, _MARK, True)
     ParserManager.get_parser = classmethod(get_parser)
+    _tell_unknown()
+
+
+def _tell_unknown() -> None:
+    known = {*ReasoningParserManager.list_registered(), *ToolParserManager.list_registered()}
+    unknown = [name for name in overridden() if name not in known]
+    if unknown:
+        tell_once(f"{OVERRIDE} names what is no parser of vLLM's: {', '.join(unknown)}")
 
 
 def _unified(

@@ -22,7 +22,6 @@ class Adapter:
     where the model does not.
     """
 
-    name: str
     family_id: str | None = None
     preset: str | None = None
 

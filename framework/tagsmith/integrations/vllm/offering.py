@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tagsmith.integrations.naming import adapter_names, tell_once
+from tagsmith.integrations.naming import adapter_names
 from tagsmith.integrations.vllm import OVERRIDE
 from tagsmith.integrations.vllm.classes import NAMES, REASONING, TOOLS
 
@@ -26,14 +26,12 @@ def offer_tools() -> None:
 
 def _offer(manager: Any, loaded: dict[str, Any], kind: str) -> None:
     """A parser that is loaded comes before one that is only named: those taken over go."""
-    for name in [*adapter_names(), *_overridden(manager)]:
+    taken_over = [name for name in overridden() if name in manager.list_registered()]
+    for name in [*adapter_names(), *taken_over]:
         loaded.pop(name, None)
         manager.register_lazy_module(name, NAMES, f"{kind}{name}")
 
 
-def _overridden(manager: Any) -> list[str]:
-    names = [name for name in map(str.strip, os.environ.get(OVERRIDE, "").split(",")) if name]
-    unknown = [name for name in names if name not in manager.list_registered()]
-    if unknown:
-        tell_once(f"{OVERRIDE} names what is no parser of vLLM's: {', '.join(unknown)}")
-    return [name for name in names if name not in unknown]
+def overridden() -> list[str]:
+    """The names that are to be taken over; vLLM may know one for reasoning or for tools alone."""
+    return [name for name in map(str.strip, os.environ.get(OVERRIDE, "").split(",")) if name]

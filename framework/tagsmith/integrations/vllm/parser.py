@@ -7,15 +7,21 @@ from typing import Any, ClassVar
 
 from vllm.entrypoints.cohere.cohere_chat_message import Citation
 from vllm.entrypoints.generate.base.protocol import DeltaMessage, FunctionCall
-from vllm.exceptions import VLLMValidationError
 from vllm.parser import Parser as VllmParser
 from vllm.parser.metrics import record_tool_parser_invocation
 
 from tagsmith.errors import RequestError
-from tagsmith.events import Event
 from tagsmith.integrations.vllm.deltas import call_id, citation, delta_message
 from tagsmith.integrations.vllm.model import Adapter
-from tagsmith.integrations.vllm.requests import Conversation, Served, adjust, parser_options
+from tagsmith.integrations.vllm.reading import Reading
+from tagsmith.integrations.vllm.requests import (
+    Conversation,
+    Served,
+    adjust,
+    parser_options,
+    refusal,
+)
+from tagsmith.message import MessageBuilder
 from tagsmith.parser import Parser
 from tagsmith.reasoning_gate import ReasoningCounter
 from tagsmith.tokenizers import marker_ids
@@ -43,11 +49,12 @@ class TagsmithParser(VllmParser):
     ) -> None:
         super().__init__(tokenizer, tools, *args, model_config=model_config, **kwargs)
         self.family = self.adapter.family(tokenizer, model_config)
+        self.facts = self.family.serving
         self.last_unary_citations: list[Citation] | None = None
         self._template_fields = kwargs.get("chat_template_kwargs") or {}
         self._prompt_ids: Sequence[int] | None = None
         self._prompt: str | None = None
-        self._stream: Parser | None = None
+        self._stream: Reading | None = None
         self._counted: tuple[tuple[int, ...], ReasoningCounter] | None = None
 
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
@@ -62,13 +69,12 @@ class TagsmithParser(VllmParser):
         Raises:
             VLLMValidationError: the request cannot be served, or asks for what no grammar holds.
         """
-        stop_tokens = self.family.serving.stop_tokens
-        stop_ids = list(marker_ids(self.model_tokenizer, stop_tokens))
+        stop_ids = list(marker_ids(self.model_tokenizer, self.facts.stop_tokens))
         try:
             self._parser(request)
             return adjust(request, self._conversation(), stop_ids)
         except RequestError as error:
-            raise VLLMValidationError(str(error), parameter=error.field) from error
+            raise refusal(error, request) from error
 
     def is_reasoning_end(self, input_ids: list[int]) -> bool:
         """Whether a prompt ends past reasoning."""
@@ -96,12 +102,14 @@ class TagsmithParser(VllmParser):
 
         The citations stand in `last_unary_citations`, where vLLM's Cohere API takes them from.
         """
-        parser = self._parser(request)
-        self._feed(parser, model_output, model_output_token_ids, finished=True)
-        message = parser.message
-        ids = self.family.serving.call_ids
+        reading = Reading(self._parser(request), request, self.model_tokenizer)
+        told = MessageBuilder()
+        told.add(reading.feed(model_output, model_output_token_ids, finished=True))
+        message = told.message()
         calls = [
-            FunctionCall(id=call_id(call.id, ids), name=call.name, arguments=call.arguments)
+            FunctionCall(
+                id=call_id(call.id, self.facts.call_ids), name=call.name, arguments=call.arguments
+            )
             for call in message.tool_calls
         ]
         self.last_unary_citations = [citation(cited) for cited in message.citations] or None
@@ -121,28 +129,11 @@ class TagsmithParser(VllmParser):
         if self._stream is None:
             if prompt_token_ids is not None:
                 self.set_prompt_token_ids(prompt_token_ids)
-            self._stream = self._parser(request)
-        events = self._feed(self._stream, delta_text, delta_token_ids, finished=finished)
-        delta = delta_message(events, self.family.serving.call_ids)
-        if delta is not None and not request.include_reasoning:
-            delta.reasoning = None
-            if not (delta.content or delta.tool_calls or getattr(delta, "citations", None)):
-                delta = None
+            self._stream = Reading(self._parser(request), request, self.model_tokenizer)
+        events = self._stream.feed(delta_text, delta_token_ids, finished=finished)
+        delta = delta_message(events, self.facts.call_ids)
         self._record(request, bool(delta and delta.tool_calls), is_streaming=True)
         return delta
-
-    def _feed(
-        self, parser: Parser, text: str, token_ids: Sequence[int], *, finished: bool
-    ) -> list[Event]:
-        if token_ids and finished:
-            token_ids = self._without_stop_token(text, token_ids)
-        events = parser.feed(text, token_ids=token_ids) if token_ids else parser.feed(text)
-        return [*events, *parser.finish()] if finished else events
-
-    def _without_stop_token(self, text: str, token_ids: Sequence[int]) -> Sequence[int]:
-        """vLLM tells the token at which it stopped, and keeps it out of the text."""
-        last = self._decode(token_ids[-1:])
-        return token_ids if not last or text.endswith(last) else token_ids[:-1]
 
     def _parser(self, request: Served) -> Parser:
         options = parser_options(request, self._conversation())
@@ -151,6 +142,7 @@ class TagsmithParser(VllmParser):
     def _conversation(self) -> Conversation:
         return Conversation(
             family=self.family,
+            facts=self.facts,
             prompt=self._prompt,
             template_fields=self._template_fields,
             strict_level=self.tool_strict_level,
@@ -165,7 +157,7 @@ class TagsmithParser(VllmParser):
 
     def _end_of(self, prompt_ids: Sequence[int]) -> str:
         """The prompt from where the turn starts, or the whole of it."""
-        starts = self.family.serving.turn_start
+        starts = self.facts.turn_start
         size = _TAIL
         while True:
             text = self._decode(prompt_ids[-size:])

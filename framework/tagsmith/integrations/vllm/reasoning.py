@@ -23,6 +23,7 @@ class TagsmithReasoningParser(ReasoningParser):
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(tokenizer, *args, **kwargs)
         self.family = self.adapter.family(tokenizer, kwargs.get("model_config"))
+        self.facts = self.family.serving
 
     @cached_property
     def gate(self) -> ReasoningGate:
@@ -32,22 +33,22 @@ class TagsmithReasoningParser(ReasoningParser):
     @property
     def reasoning_start_str(self) -> str | None:
         """The marker that opens reasoning, for vLLM's thinking budget."""
-        return next(iter(self.family.serving.reasoning_start), None)
+        return next(iter(self.facts.reasoning_start), None)
 
     @property
     def reasoning_end_str(self) -> str | None:
         """The marker that closes reasoning, for vLLM's thinking budget."""
-        return next(iter(self.family.serving.reasoning_end), None)
+        return next(iter(self.facts.reasoning_end), None)
 
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
         """Whether these ids end past the reasoning of their last turn, or never had any."""
-        return not self.family.serving.reasoning_start or self.gate.is_end(input_ids)
+        return not self.facts.reasoning_start or self.gate.is_end(input_ids)
 
     def is_reasoning_end_streaming(
         self, input_ids: Sequence[int], delta_ids: Iterable[int]
     ) -> bool:
-        """The same of a step; `input_ids` are all the ids so far, with those of the step."""
-        return self.is_reasoning_end(input_ids)
+        """Whether reasoning ends in this step of a generation that was in it, or before it."""
+        return self.is_reasoning_end(list(delta_ids))
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
         """How many of these ids stand in reasoning."""

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import vllm.envs as envs
+from openai.types.responses import ToolChoiceCustom
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
-from vllm.sampling_params import StructuredOutputsParams
+from vllm.exceptions import VLLMValidationError
+from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
 from vllm.tool_parsers.utils import get_function_tools
 
+from tagsmith.errors import RequestError
 from tagsmith.family import Family
 from tagsmith.guidance import (
     Asked,
     Unenforced,
     fields_asked,
     guiding_tag,
-    reasoning_mode,
     strict_fields,
 )
 from tagsmith.render.options import Switch, read_thinking_switch
 from tagsmith.request import ReasoningMode, Strictness
-from tagsmith.request.plain import plain
+from tagsmith.request.plain import from_json, plain
+from tagsmith.serving import Serving
 
 Served: TypeAlias = ChatCompletionRequest | ResponsesRequest
 
@@ -36,12 +40,13 @@ _STOP = "tagsmith_stop"
 class Conversation:
     """What a parser knows of a request besides the request itself.
 
-    `prompt` is the end of the prompt as text, None where vLLM did not tell it.
-    `template_fields` are the variables of the chat template. `strict_level` is the operator's
-    floor, `may_call` whether a tool parser is named.
+    `facts` are those of the family. `prompt` is the end of the prompt as text, None where vLLM did
+    not tell it. `template_fields` are the variables of the chat template. `strict_level` is the
+    operator's floor, `may_call` whether a tool parser is named.
     """
 
     family: Family
+    facts: Serving
     prompt: str | None
     template_fields: Mapping[str, Any]
     strict_level: ToolStrictLevel | None
@@ -50,29 +55,39 @@ class Conversation:
 
 def parser_options(request: Served, told: Conversation) -> dict[str, Any]:
     """What `Family.parser` is to know of a request, but for the tokenizer."""
-    may_call = told.may_call and bool(request.tools)
+    tools = _tools(request)
     options: dict[str, Any] = {
-        "tools": _tools(request),
-        "tool_choice": _choice(request) if may_call else "none",
+        "tools": tools,
+        "tool_choice": _choice(request) if tools and told.may_call else "none",
         "prompt": told.prompt,
         "stop": stop_strings(request),
     }
-    key = told.family.serving.source_map_key
+    key = told.facts.source_map_key
     if key is None:
         return options
     ready = told.template_fields.get(key)
     if isinstance(ready, Mapping):
         options["source_map"] = {position: plain(source) for position, source in ready.items()}
-    elif isinstance(request, ChatCompletionRequest):
-        options |= {"documents": request.documents, "messages": request.messages}
+    else:
+        # vLLM's own field takes documents of strings alone; the template takes any.
+        documents = told.template_fields.get("documents")
+        if isinstance(request, ChatCompletionRequest):
+            options["messages"] = request.messages
+            documents = documents or request.documents
+        options["documents"] = documents
     return options
 
 
-def stop_strings(request: Served) -> list[str]:
+class _Kept(tuple[str, ...]):
+    """Stop strings that a request keeps; of a type that no client can send."""
+
+
+def stop_strings(request: Served) -> Sequence[str]:
     """The user's stop strings, also where they were taken from the engine."""
     kept = (request.model_extra or {}).get(_STOP)
-    given = request.stop if kept is None else kept
-    return [given] if isinstance(given, str) else list(given or ())
+    if isinstance(kept, _Kept):
+        return kept
+    return (request.stop,) if isinstance(request.stop, str) else tuple(request.stop or ())
 
 
 def adjust(request: Served, told: Conversation, stop_ids: Sequence[int]) -> Served:
@@ -83,12 +98,25 @@ def adjust(request: Served, told: Conversation, stop_ids: Sequence[int]) -> Serv
     """
     request.skip_special_tokens = False
     request.spaces_between_special_tokens = False
-    request.stop_token_ids = list(dict.fromkeys([*(request.stop_token_ids or ()), *stop_ids]))
+    if not request.ignore_eos:
+        request.stop_token_ids = list(dict.fromkeys([*(request.stop_token_ids or ()), *stop_ids]))
     _take_stop_strings(request, told)
     own = request.extract_structured_outputs()
     if own is None or own.structural_tag is None:
         _constrain(request, told, own)
     return request
+
+
+def refusal(error: RequestError, request: Served) -> VLLMValidationError:
+    """The same as vLLM's own error, with the parameter named as this API names it."""
+    names = {"source_map": "chat_template_kwargs"}
+    if request.structured_outputs is not None:
+        names["response_format"] = "structured_outputs"
+    elif isinstance(request, ResponsesRequest):
+        names["response_format"] = "text.format"
+    parameter = names.get(error.field, error.field)
+    reason = str(error).removeprefix(f"{error.field}: ")
+    return VLLMValidationError(f"{parameter}: {reason}", parameter=parameter)
 
 
 def _take_stop_strings(request: Served, told: Conversation) -> None:
@@ -97,14 +125,13 @@ def _take_stop_strings(request: Served, told: Conversation) -> None:
     The engine keeps them where nothing but content can come, and no marker can hold a part of one.
     """
     stops = stop_strings(request)
-    family = told.family
-    if not stops or (request.model_extra or {}).get(_STOP) is not None:
+    if not stops or isinstance(stops, _Kept):
         return
     may_call = told.may_call and bool(request.tools) and request.tool_choice != "none"
     may_reason = told.prompt is None or _mode(request, told) is not ReasoningMode.DISABLED
-    in_marker = any(_overlap(stop, m) for stop in stops for m in family.serving.preserve_tokens)
-    setattr(request, _STOP, stops)
-    if may_call or may_reason or in_marker or family.serving.source_map_key is not None:
+    in_marker = any(_overlap(stop, m) for stop in stops for m in told.facts.preserve_tokens)
+    setattr(request, _STOP, _Kept(stops))
+    if may_call or may_reason or in_marker or told.facts.source_map_key is not None:
         request.stop = []
 
 
@@ -130,9 +157,26 @@ def _constrain(request: Served, told: Conversation, own: StructuredOutputsParams
         return
     mode = ReasoningMode.GATED if told.prompt is None else _mode(request, told)
     tag = guiding_tag(told.family, asked, mode, Unenforced.REFUSE)
+    if not _is_taken(tag.text):
+        if needs:
+            raise RequestError(needs[0], "the xgrammar of this vLLM knows no grammar that holds it")
+        return
     _set_tag(request, tag.text)
     # Then the grammar sees the whole output, and the engine need not look for the end of reasoning.
     request._grammar_from_parser = mode is not ReasoningMode.GATED
+
+
+@lru_cache(maxsize=256)
+def _is_taken(tag: str) -> bool:
+    """Whether vLLM takes this tag: its xgrammar may not know all that the tag says."""
+    from vllm.v1.structured_output.backend_xgrammar import validate_xgrammar_grammar
+
+    params = SamplingParams(structured_outputs=StructuredOutputsParams(structural_tag=tag))
+    try:
+        validate_xgrammar_grammar(params)
+    except VLLMValidationError:
+        return False
+    return True
 
 
 def _set_tag(request: Served, tag: str) -> None:
@@ -146,7 +190,7 @@ def _set_tag(request: Served, tag: str) -> None:
 
 def _mode(request: Served, told: Conversation) -> ReasoningMode:
     wanted = read_thinking_switch(told.template_fields)
-    return reasoning_mode(told.family, told.prompt or "", wanted or Switch.AUTO)
+    return told.family.reasoning_mode(told.prompt or "", wanted or Switch.AUTO)
 
 
 def _asked(request: Served, told: Conversation, own: StructuredOutputsParams | None) -> Asked:
@@ -169,7 +213,14 @@ def _tools(request: Served) -> list[Any] | None:
 
 
 def _choice(request: Served) -> Any:
-    return plain(request.tool_choice)
+    """The tool choice. vLLM gives a Chat Completions request that says null no calls back, and
+    shows the model a custom tool as a function."""
+    choice = request.tool_choice
+    if choice is None:
+        return "none"
+    if isinstance(choice, ToolChoiceCustom):
+        return {"type": "function", "name": choice.name}
+    return plain(choice)
 
 
 def _response_format(request: Served, own: StructuredOutputsParams | None) -> Any:
@@ -178,7 +229,8 @@ def _response_format(request: Served, own: StructuredOutputsParams | None) -> An
         return None
     if own.json_object:
         return {"type": "json_object"}
-    return {"type": "json_schema", "json_schema": {"schema": own.json, "strict": _strict(request)}}
+    schema = from_json(own.json, "response_format") if isinstance(own.json, str) else own.json
+    return {"type": "json_schema", "json_schema": {"schema": schema, "strict": _strict(request)}}
 
 
 def _strict(request: Served) -> bool:
