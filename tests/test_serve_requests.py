@@ -10,7 +10,6 @@ import pytest
 
 import tagsmith
 from fake_upstream import settings_for
-from tagsmith.render import Switch
 from tagsmith.request import ReasoningMode
 from tagsmith.serve import Settings, Upstream, UpstreamKind, create_app
 from tagsmith.serve.apis import CHAT, COHERE, Api

@@ -67,9 +67,11 @@ class Family:
     encodings: Encodings = field(default_factory=lambda: ENCODINGS, repr=False, hash=False)
     engines: Engines = field(default_factory=dict, repr=False, hash=False)
     _native: NativeProgram = field(init=False, repr=False, compare=False)
+    _serving: Serving = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_native", compile_native(self.spec, self.encodings))
+        object.__setattr__(self, "_serving", serving_facts(self.spec))
 
     @property
     def id(self) -> str:
@@ -89,7 +91,7 @@ class Family:
     @property
     def serving(self) -> Serving:
         """What any server must know about the family."""
-        return serving_facts(self.spec)
+        return self._serving
 
     def parser(
         self,

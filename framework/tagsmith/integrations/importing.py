@@ -32,17 +32,26 @@ class _Waiting(MetaPathFinder):
     def __init__(self, name: str, act: Callable[[], object]) -> None:
         self._name = name
         self._act = act
+        self._asking = False
 
     def find_spec(
         self, name: str, path: Any, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name != self._name:
+        if name != self._name or self._asking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self._asking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._asking = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _Acting(spec.loader, self._act)
+            spec.loader = _Acting(spec.loader, self._done)
         return spec
+
+    def _done(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+            self._act()
 
 
 class _Acting(Loader):

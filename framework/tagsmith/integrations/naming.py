@@ -15,6 +15,9 @@ from tagsmith.wording import one_line
 PREFIX = "tagsmith"
 """The name that takes the family of the served model; `tagsmith-<id>` names one."""
 
+_CACHED = "models--"
+"""How the name of a model begins in the cache of a hub."""
+
 logger = logging.getLogger("tagsmith")
 _told: set[str] = set()
 
@@ -77,8 +80,7 @@ def family_of(
     registry = default_registry()
     if family_id is not None:
         return registry.get(family_id)
-    # Of a path, the last two parts may be the name that a hub knows the model by.
-    model = "/".join(PurePath(model).parts[-2:]) if model else None
+    model = _hub_name(model) if model else None
     error: FamilyLookupError | None = None
     for name in [*architectures, *([model] if model else [])]:
         try:
@@ -87,3 +89,18 @@ def family_of(
             error = error or failed
     unknown = "neither the architecture nor the name of the served model is known"
     raise FamilyLookupError(f"{error or unknown}; to choose one, say {PREFIX}-<id>") from error
+
+
+def _hub_name(path: str) -> str:
+    """The name that a hub knows a model by, of the path where it lies.
+
+    >>> _hub_name("/root/models--CohereLabs--command-a-plus/snapshots/0a1b")
+    'CohereLabs/command-a-plus'
+    >>> _hub_name("/models/CohereLabs/command-a-plus"), _hub_name("CohereLabs/command-a-plus")
+    ('CohereLabs/command-a-plus', 'CohereLabs/command-a-plus')
+    """
+    parts = PurePath(path).parts
+    for part in parts:
+        if part.startswith(_CACHED):
+            return part.removeprefix(_CACHED).replace("--", "/")
+    return "/".join(parts[-2:])

@@ -21,7 +21,7 @@ from tagsmith.guidance import (
     guiding_tag,
     strict_fields,
 )
-from tagsmith.integrations.sglang.stops import may_stop_engine
+from tagsmith.integrations.stops import may_stop_engine
 from tagsmith.render.options import Switch, read_thinking_switch
 from tagsmith.request import ReasoningMode, Strictness
 from tagsmith.request.plain import plain
@@ -75,14 +75,15 @@ class Plan:
 
     def _constrain(self, request: Any, params: dict[str, Any]) -> None:
         level = envs.SGLANG_TOOL_STRICT_LEVEL.get()
+        response_format = _response_format(request, params)
         asked = Asked(
             tools=self.tools,
             tool_choice=self.tool_choice,
-            response_format=_response_format(request, params),
+            response_format=response_format,
             parallel_tool_calls=self.parallel_tool_calls,
-            strict=(Strictness.ALL if level >= ToolStrictLevel.PARAMETER else Strictness.PER_TOOL),
+            strict=Strictness.ALL if level >= ToolStrictLevel.PARAMETER else Strictness.PER_TOOL,
+            held=strict_fields(self.tools, response_format),
         )
-        asked = _with_held(asked)
         needs = fields_asked(asked)
         if not needs and not (self.tools and level >= ToolStrictLevel.FUNCTION):
             return
@@ -166,15 +167,3 @@ def _response_format(request: Any, params: Mapping[str, Any]) -> Any:
         "type": "json_schema",
         "json_schema": {"schema": json.loads(schema), "strict": strict},
     }
-
-
-def _with_held(asked: Asked) -> Asked:
-    held = strict_fields(asked.tools, asked.response_format)
-    return Asked(
-        asked.tools,
-        asked.tool_choice,
-        asked.response_format,
-        asked.parallel_tool_calls,
-        asked.strict,
-        held,
-    )

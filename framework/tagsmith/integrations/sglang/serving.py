@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
@@ -11,6 +10,7 @@ from sglang.srt.parser.reasoning_parser import ReasoningParser
 
 from tagsmith.errors import TagsmithError
 from tagsmith.family import Family
+from tagsmith.integrations.prompts import end_of_prompt
 from tagsmith.integrations.sglang.output import OutputAdapter
 from tagsmith.integrations.sglang.requests import (
     Plan,
@@ -26,8 +26,6 @@ _KEPT = "_tagsmith_output"
 """Where a handler keeps its output adapter."""
 _CONSTRAINT = "tagsmith"
 """How a plan goes by the name of a constraint, from the prompt to the sampling parameters."""
-_TAIL = 256
-"""How many tokens at the end of a prompt are decoded first, to find where the turn starts."""
 
 
 def pair_up(_: None, handler: Any, *args: Any, **options: Any) -> None:
@@ -113,9 +111,9 @@ def to_sampling_params(
 def _plan(family: Family, handler: Any, request: Any, result: Any) -> Plan:
     may_call = handler._tool_call_parsing_active(request)
     tokenizer = handler.tokenizer_manager.tokenizer
-    prompt = _Prompt(tokenizer, family.serving.turn_start).end_of(
-        result.prompt_ids or result.prompt
-    )
+    prompt = result.prompt_ids or result.prompt
+    if not isinstance(prompt, str):
+        prompt = end_of_prompt(tokenizer, prompt, family.serving.turn_start)
     return Plan(
         family=family,
         prompt=prompt,
@@ -126,22 +124,3 @@ def _plan(family: Family, handler: Any, request: Any, result: Any) -> Plan:
         stop_ids=list(marker_ids(tokenizer, family.serving.stop_tokens)),
         backend=handler.tokenizer_manager.config_value("grammar_backend"),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Prompt:
-    """Finds the text of the model's turn at the end of a prompt."""
-
-    tokenizer: Any
-    turn_starts: Sequence[str]
-
-    def end_of(self, prompt_ids: str | Sequence[int]) -> str:
-        """The prompt from where the turn starts, or the whole of it."""
-        if isinstance(prompt_ids, str):
-            return prompt_ids
-        size = _TAIL
-        while True:
-            text = str(self.tokenizer.decode(list(prompt_ids[-size:]), skip_special_tokens=False))
-            if size >= len(prompt_ids) or any(start in text for start in self.turn_starts):
-                return text
-            size *= 4

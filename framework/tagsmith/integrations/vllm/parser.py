@@ -11,6 +11,7 @@ from vllm.parser import Parser as VllmParser
 from vllm.parser.metrics import record_tool_parser_invocation
 
 from tagsmith.errors import RequestError
+from tagsmith.integrations.prompts import end_of_prompt
 from tagsmith.integrations.vllm.deltas import call_id, citation, delta_message
 from tagsmith.integrations.vllm.model import Adapter
 from tagsmith.integrations.vllm.reading import Reading
@@ -25,9 +26,6 @@ from tagsmith.message import MessageBuilder
 from tagsmith.parser import Parser
 from tagsmith.reasoning_gate import ReasoningCounter
 from tagsmith.tokenizers import marker_ids
-
-_TAIL = 256
-"""How many tokens at the end of a prompt are decoded first, to find where the turn starts."""
 
 
 class TagsmithParser(VllmParser):
@@ -61,7 +59,8 @@ class TagsmithParser(VllmParser):
         """Take the prompt: where it ends says where the output begins."""
         if prompt_token_ids is not self._prompt_ids:
             self._prompt_ids = prompt_token_ids
-            self._prompt = self._end_of(prompt_token_ids)
+            starts = self.facts.turn_start
+            self._prompt = end_of_prompt(self.model_tokenizer, prompt_token_ids, starts)
 
     def adjust_request(self, request: Served) -> Served:
         """Keep special tokens, set the structural tag, and give stop strings to the parser.
@@ -154,19 +153,6 @@ class TagsmithParser(VllmParser):
         counter.add(self._prompt_ids or ())
         counter.count = 0
         return counter
-
-    def _end_of(self, prompt_ids: Sequence[int]) -> str:
-        """The prompt from where the turn starts, or the whole of it."""
-        starts = self.facts.turn_start
-        size = _TAIL
-        while True:
-            text = self._decode(prompt_ids[-size:])
-            if size >= len(prompt_ids) or any(start in text for start in starts):
-                return text
-            size *= 4
-
-    def _decode(self, token_ids: Sequence[int]) -> str:
-        return str(self.model_tokenizer.decode(list(token_ids), skip_special_tokens=False))
 
     def _record(self, request: Served, is_tool_called: bool, *, is_streaming: bool) -> None:
         if self._tool_parser is not None:

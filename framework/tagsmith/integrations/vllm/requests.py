@@ -25,6 +25,7 @@ from tagsmith.guidance import (
     guiding_tag,
     strict_fields,
 )
+from tagsmith.integrations.stops import may_stop_engine
 from tagsmith.render.options import Switch, read_thinking_switch
 from tagsmith.request import ReasoningMode, Strictness
 from tagsmith.request.plain import from_json, plain
@@ -120,29 +121,15 @@ def refusal(error: RequestError, request: Served) -> VLLMValidationError:
 
 
 def _take_stop_strings(request: Served, told: Conversation) -> None:
-    """They count in content alone, which only the parser can tell from the rest.
-
-    The engine keeps them where nothing but content can come, and no marker can hold a part of one.
-    """
+    """They count in content alone; the engine keeps them where it cannot stop elsewhere."""
     stops = stop_strings(request)
     if not stops or isinstance(stops, _Kept):
         return
     may_call = told.may_call and bool(request.tools) and request.tool_choice != "none"
     may_reason = told.prompt is None or _mode(request, told) is not ReasoningMode.DISABLED
-    in_marker = any(_overlap(stop, m) for stop in stops for m in told.facts.preserve_tokens)
     setattr(request, _STOP, _Kept(stops))
-    if may_call or may_reason or in_marker or told.facts.source_map_key is not None:
+    if not may_stop_engine(told.family, stops, may_call=may_call, may_reason=may_reason):
         request.stop = []
-
-
-def _overlap(stop: str, marker: str) -> bool:
-    """Whether the stop string can begin, end or stand within this marker."""
-    sizes = range(1, min(len(stop), len(marker)) + 1)
-    return (
-        stop in marker
-        or marker in stop
-        or any(stop[:n] == marker[-n:] or stop[-n:] == marker[:n] for n in sizes)
-    )
 
 
 def _constrain(request: Served, told: Conversation, own: StructuredOutputsParams | None) -> None:
