@@ -20,7 +20,6 @@ from tagsmith.errors import RequestError, require_text
 from tagsmith.message import Message
 from tagsmith.parser import Parser
 from tagsmith.reasoning_gate import ReasoningGate, build_reasoning_gate
-from tagsmith.render.options import Switch
 from tagsmith.request import (
     MarkerForm,
     ReasoningMode,
@@ -304,7 +303,7 @@ class Family:
 
         return render_turn(self.spec, turn, messages=messages, documents=documents, units=units)
 
-    def reasoning_mode(self, prompt: str, wanted: Switch | str = Switch.AUTO) -> ReasoningMode:
+    def reasoning_mode(self, prompt: str, wanted: str = "auto") -> ReasoningMode:
         """Where a grammar that sees the whole output meets reasoning, by how the prompt ends.
 
         Parameters: `prompt` is its text, or the end of it. `wanted` is what the request wants of
@@ -315,6 +314,8 @@ class Family:
         >>> family.reasoning_mode("<|CHATBOT_TOKEN|><|START_THINKING|>")
         <ReasoningMode.ENABLED: 'enabled'>
         """
+        from tagsmith.render.options import Switch
+
         require_text("prompt", prompt)
         facts = self.serving
         openers, closers = facts.reasoning_start, facts.reasoning_end
