@@ -14,9 +14,11 @@ from tagsmith.errors import RequestError
 
 
 def upper(chunk: Chunk) -> Result:
-    """Slow for early chunks, so that later ones are ready before; kills itself where it is told."""
+    """Slow for early chunks, so that later ones are ready before; a word may kill it or fail it."""
     if b"KILL" in chunk.data:
         os.kill(os.getpid(), signal.SIGKILL)
+    if b"FAIL" in chunk.data:
+        raise ValueError("FAIL")
     if b"slow" in chunk.data:
         time.sleep(0.2)
     return Result(chunk.data.upper(), Tally(rows=chunk.data.count(b"\n")))

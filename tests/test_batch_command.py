@@ -13,6 +13,8 @@ from click.testing import CliRunner, Result
 from batch_doubles import InProcess
 from batch_rows import FAMILY, READ_OPTIONS, TOOLS, answer, mixed_rows, read_jsonl, write_jsonl
 from tagsmith.batch import run
+from tagsmith.batch.chunks import BatchError
+from tagsmith.batch.output import Start
 from tagsmith.cli import main
 
 GOOD = [{"id": n, "output": answer(str(n))} for n in range(3)]
@@ -87,10 +89,38 @@ def test_bad_rows_are_told_with_their_place(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("in_process")
 def test_a_run_may_stop_at_a_bad_row(tmp_path: Path) -> None:
-    source = write_jsonl(tmp_path / "in.jsonl", [*GOOD, {"id": 4}])
-    done = batch(str(source), "--family", FAMILY, "--on-bad-row", "stop")
-    assert (done.exit_code, done.stdout) == (1, "")
+    source, report = tmp_path / "in.jsonl", tmp_path / "report.json"
+    write_jsonl(source, [*GOOD, {"id": 4}, *GOOD])
+    options = ["--on-bad-row", "stop", "--report", str(report)]
+    done = batch(str(source), "--family", FAMILY, *options)
+    assert done.exit_code == 1
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [0, 1, 2]
+    told = json.loads(report.read_text())
+    assert (told["rows"], told["bad_rows"]) == (4, {"no-output": 1})
     assert done.stderr.startswith(f"{source}:4: no-output: no column 'output'; the row has: id;")
+
+
+@pytest.mark.usefixtures("in_process")
+def test_half_a_surrogate_pair_in_a_report(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"\\ud800": "x"}\n')
+    report = tmp_path / "report.json"
+    done = batch(str(tmp_path / "in.jsonl"), "--family", FAMILY, "--report", str(report))
+    assert done.exit_code == 1
+    [problem] = json.loads(report.read_text())["problems"]
+    assert problem["message"] == "no column 'output'; the row has: \ud800"
+
+
+def test_a_stream_that_is_closed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", None)
+        patch.setattr(sys, "stdout", None)
+        with pytest.raises(BatchError, match="standard input is closed"), run.open_input("-"):
+            pass
+        with (
+            pytest.raises(BatchError, match="standard output is closed"),
+            run.open_output("-", Start.ANEW, {}),
+        ):
+            pass
 
 
 @pytest.mark.usefixtures("in_process")
@@ -154,6 +184,13 @@ def test_an_empty_input_has_no_rows(tmp_path: Path) -> None:
         (["SOURCE", "--family", FAMILY, "--read", "text"], "--read text: give one of family, "),
         (["SOURCE", "--family", FAMILY, "--read", "tools="], "--read tools=: give one of family, "),
         (["SOURCE", "--family", FAMILY, "--into", "error"], "--into: the column 'error'"),
+        (["SOURCE", "--family", FAMILY, "--into", "diagnostics"], "the column 'diagnostics'"),
+        (["SOURCE", "--family", FAMILY, "--report", "SOURCE"], "--report: "),
+        (["SOURCE", "--family", FAMILY, "--report", "new", "-o", "new"], "--report: new is"),
+        (["SOURCE", "--family", FAMILY, "--resume", "-o", "SOURCE"], "--output: "),
+        (["SOURCE", "--family", FAMILY, "--resume", "-o", "DIRECTORY"], "is a directory"),
+        (["SOURCE", "--family", FAMILY, "--resume", "-o", "FILE.parquet"], "no directory of"),
+        (["SOURCE", "--family", FAMILY, "--report", "DIRECTORY"], "Is a directory"),
         (["SOURCE", "--family", FAMILY, "--resume"], "nothing can go on from a stream"),
         (["SOURCE", "--family", FAMILY, "--workers", "0"], "--workers"),
         (["SOURCE", "--family", FAMILY, "--tools", "SOURCE"], "not JSON"),
@@ -169,7 +206,13 @@ def test_wrong_use_is_told_in_one_line(
     arguments: list[str], told: str, source: str, tmp_path: Path
 ) -> None:
     (tmp_path / "in.gz").write_bytes(b"\x1f\x8b\x08\0")
-    names = {"SOURCE": source, "GZIP": str(tmp_path / "in.gz")}
+    (tmp_path / "x.parquet").touch()
+    names = {
+        "SOURCE": source,
+        "GZIP": str(tmp_path / "in.gz"),
+        "DIRECTORY": str(tmp_path),
+        "FILE.parquet": str(tmp_path / "x.parquet"),
+    }
     done = batch(*(names.get(word, word) for word in arguments))
     assert (done.exit_code, done.stdout) == (2, "")
     assert told in done.stderr

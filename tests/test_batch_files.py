@@ -20,7 +20,7 @@ from tagsmith.batch.arrow import convert_table, from_stream, read_table, split_t
 from tagsmith.batch.chunks import BatchError, Chunk, Place, Result
 from tagsmith.batch.jsonl import LineSource
 from tagsmith.batch.options import RowOptions
-from tagsmith.batch.output import FileOutput, LinesWriter, Start
+from tagsmith.batch.output import LINES, FileOutput, Start
 from tagsmith.batch.parquet import ParquetSource, PartsWriter
 from tagsmith.batch.rows import RowReader
 from tagsmith.batch.run import StoppedError, open_input, open_output, sink_format, steps
@@ -155,6 +155,64 @@ def test_objects_of_a_column_are_read_as_they_were_before_arrow() -> None:
     assert messages[1]["diagnostics"][0]["code"] == "unknown-tool"
 
 
+def test_a_column_of_null_is_there_and_is_null() -> None:
+    table = table_of([{"output": answer("Hi"), "id": None, "tools": None}])
+    options = RowOptions(family=FAMILY, read={"tools": "tools"})
+    result = Conversion(options, Format.PARQUET, Format.JSONL)(Chunk(to_stream(table), 1, Place()))
+    assert list(json.loads(result.data)) == ["id", "tools", "message"]
+    assert not result.tally.has_problems
+
+
+def test_what_a_table_has_instead_of_the_output_is_told() -> None:
+    _, tally = convert(table_of([{"text": "Hi", "id": 5}]), family=FAMILY)
+    assert tally.problems[0].message == "no column 'output'; the row has: text, id"
+
+
+TIME = pa.timestamp("ns")
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "shown"),
+    [
+        (pa.list_(TIME), [1], ["1970-01-01 00:00:00.000000001"]),
+        (pa.large_list(TIME), [1], ["1970-01-01 00:00:00.000000001"]),
+        (pa.list_(TIME, 1), [1], ["1970-01-01 00:00:00.000000001"]),
+        (pa.struct({"a": pa.list_(pa.date32())}), {"a": [1]}, {"a": ["1970-01-02"]}),
+        (pa.map_(pa.string(), TIME), [("k", 1)], [["k", "1970-01-01 00:00:00.000000001"]]),
+        (pa.duration("ns"), 1, "1"),
+        (pa.timestamp("ms"), 10**15, "<value out of range: 1000000000000000>"),
+        (pa.month_day_nano_interval(), (1, 2, 3), [1, 2, 3]),
+        (pa.dictionary(pa.int8(), pa.string()), "x", "x"),
+        (pa.binary(), b"\xff", "/w=="),
+    ],
+)
+def test_types_that_json_has_not(kind: pa.DataType, value: Any, shown: Any) -> None:
+    table = pa.table({"output": [answer("Hi")] * 2, "a": pa.array([value, None], kind)})
+    work = Conversion(RowOptions(family=FAMILY), Format.PARQUET, Format.JSONL)
+    result = work(Chunk(to_stream(table), 1, Place()))
+    assert [json.loads(line)["a"] for line in result.data.splitlines()] == [shown, None]
+    kept, _ = convert(table, family=FAMILY, read={"documents": "a"}, keep=["a", "a"])
+    assert kept.column_names == ["a", "message", "error", "diagnostics"]
+    assert kept.column("a").equals(table.column("a"))
+
+
+def test_columns_of_one_name_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table([pa.array(["x"])] * 2, names=["a", "a"]), path)
+    with pytest.raises(BatchError, match="two columns 'a'; rename one"), open_input(str(path)):
+        pass
+
+
+def test_what_is_stored_once_for_many_rows_makes_no_large_chunks(tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"output": ["x" * 10_000] * 5000}), path)
+    assert path.stat().st_size < 100_000
+    with path.open("rb") as file:
+        chunks = list(ParquetSource(file).chunks(Place()))
+    assert max(len(chunk.data) for chunk in chunks) < 2 * parquet.CHUNK
+    assert chunks[-1].end == Place(5000, 5001)
+
+
 def test_tables_are_cut_in_halves() -> None:
     chunk = Chunk(to_stream(table_of([{"n": n} for n in range(3)])), 5, Place(8, 8))
     halves = split_table(chunk)
@@ -196,6 +254,7 @@ def test_parquet_that_is_damaged(parquet_file: Path) -> None:
 
 def test_parts_go_on_behind_those_that_count(tmp_path: Path) -> None:
     directory = tmp_path / "out.parquet"
+    directory.mkdir()
     writer = PartsWriter(directory, 0)
     for n in range(3):
         writer.write(to_stream(table_of([{"n": n}])))
@@ -208,6 +267,25 @@ def test_parts_go_on_behind_those_that_count(tmp_path: Path) -> None:
     writer.write(to_stream(table_of([{"n": 9}])))
     assert writer.commit() == 2
     assert pq.read_table(directory).column("n").to_pylist() == [0, 9]
+    with pytest.raises(BatchError, match="lacks parts"):
+        PartsWriter(directory, 3)
+
+
+def test_one_run_at_a_time_has_an_output(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    first = FileOutput(out, LINES, Start.ANEW, {})
+    for start in Start:
+        with pytest.raises(BatchError, match=r"another run is writing it|has not ended"):
+            FileOutput(out, LINES, start, {})
+    first.write(b"{}\n")
+    first.close()
+    with pytest.raises(BatchError, match="had another input"):
+        FileOutput(out, LINES, Start.RESUME, {"input": 5})
+    second = FileOutput(out, LINES, Start.RESUME, {})
+    second.write(b"[]\n")
+    second.finish()
+    second.close()
+    assert out.read_bytes() == b"[]\n"
 
 
 @pytest.fixture
@@ -303,6 +381,11 @@ def test_what_a_run_does_not_go_on_from(tmp_path: Path) -> None:
         run_batch(source, out, Start.RESUME, 3)
     saved.unlink()
     partial.write_text("what is of no run")
+    with pytest.raises(BatchError, match="to go on by; remove it to begin anew"):
+        run_batch(source, out, Start.RESUME, 3)
+    assert partial.read_text() == "what is of no run"
+    partial.unlink()
+    saved.write_text(json.dumps(progress))
     run_batch(source, out, Start.RESUME, 10_000)
     assert len(read_jsonl(out)) == 60
     with pytest.raises(BatchError, match="is there already"):
@@ -313,7 +396,7 @@ def test_what_a_run_does_not_go_on_from(tmp_path: Path) -> None:
 def test_a_new_run_forgets_the_progress_of_an_old_one(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     (tmp_path / "out.jsonl.progress").write_text('{"place": [5, 2], "written": 5}')
-    output = FileOutput(out, LinesWriter, Start.ANEW, {})
+    output = FileOutput(out, LINES, Start.ANEW, {})
     output.close()
     assert json.loads((tmp_path / "out.jsonl.progress").read_text())["written"] == 0
 

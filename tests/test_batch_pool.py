@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from functools import partial
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
@@ -54,9 +56,30 @@ def test_results_come_in_the_order_of_the_chunks_and_few_are_on_their_way() -> N
 def test_the_chunk_of_a_worker_that_was_killed_is_read_by_another(tmp_path: Path) -> None:
     make = partial(make_killed_once, str(tmp_path / "killed"))
     with make_pool(make) as pool:
-        before = pool.process_ids
         assert written(pool, chunks("a\n", "b\n", "c\n")) == [b"A\n", b"B\n", b"C\n"]
-        assert len(set(before) & set(pool.process_ids)) == 1
+    assert (tmp_path / "killed").exists()
+
+
+def test_no_more_workers_start_than_there_are_chunks() -> None:
+    with make_pool(make_upper, workers=64) as pool:
+        assert pool.process_ids == []
+        assert written(pool, chunks("a\n")) == [b"A\n"]
+        assert len(pool.process_ids) == 1
+
+
+def test_a_worker_that_there_is_no_room_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(SpawnProcess, "start", full)
+    told = r"worker 1 cannot start \(Too many open files\); give fewer: --workers"
+    with make_pool(make_upper) as pool, pytest.raises(BatchError, match=told):
+        written(pool, chunks("a\n"))
+
+
+def test_work_that_fails_ends_the_run_and_no_worker() -> None:
+    with make_pool(make_upper) as pool, pytest.raises(BatchError, match=r"row 1 and on: .*: FAIL"):
+        written(pool, chunks("FAIL\n"))
 
 
 @pytest.mark.heavy

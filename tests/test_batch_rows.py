@@ -58,6 +58,12 @@ def test_the_output_becomes_a_message_and_other_columns_stay() -> None:
     assert row["message"]["reasoning"] == "hm"
 
 
+def test_an_error_in_what_is_written_is_always_that_of_a_bad_row() -> None:
+    good, bad = converted([{"error": "mine", "output": answer("Hi")}, {"error": "mine"}])
+    assert "error" not in good
+    assert bad["error"]["code"] == "no-output"
+
+
 @pytest.mark.parametrize("text", [CITED, QWEN_CALL, '<|START_ACTION|>[{"tool_name": "f"', ""])
 @pytest.mark.parametrize("name", [FAMILY, "qwen3-coder"])
 def test_the_shape_of_a_message_is_that_of_to_dict(name: str, text: str) -> None:

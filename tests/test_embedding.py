@@ -200,6 +200,38 @@ def test_the_asyncio_server_says_what_is_wrong(asked: dict[str, Any], what: str)
     assert what in told["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (b"POST / HTTP/1.1\r\n\r\n", b"body: must be JSON, with a Content-Length"),
+        (b"POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n{", b"body: must be JSON"),
+        (b"POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n\xff", b"body: must be JSON"),
+        (b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n[]", b"body: must be an object"),
+        (b"POST / HTTP/1.1\r\nX: " + b"x" * 100_000 + b"\r\n\r\n", b""),
+        (b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n{", b""),
+    ],
+)
+def test_the_asyncio_server_outlives_what_is_no_request(raw: bytes, told: bytes) -> None:
+    unhandled: list[Any] = []
+
+    async def client(port: int, _: Engine) -> bytes:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: unhandled.append(what))
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(raw)
+        if not told:
+            writer.close()
+            await asyncio.sleep(0.05)
+            return b""
+        answered = await reader.read()
+        writer.close()
+        return answered
+
+    answered = served(lambda: Engine(""), client)
+    assert told in answered
+    assert answered.startswith(b"HTTP/1.1 400") or not told
+    assert not unhandled
+
+
 def test_the_engine_gets_the_prompt_the_grammar_and_what_is_its_own() -> None:
     async def client(port: int, engine: Engine) -> Any:
         reader, writer = await sent(

@@ -11,6 +11,16 @@ import tagsmith
 from tagsmith.wire import DONE, sse_frame
 
 HEAD = "HTTP/1.1 {}\r\nContent-Type: {}\r\nConnection: close\r\n\r\n"
+REFUSED = HEAD.format("400 Bad Request", "application/json")
+
+
+async def received(reader):
+    """What a client asks. Of HTTP no more is read than a client of chat needs."""
+    size = re.search(rb"(?i)\ncontent-length: *(\d+)", await reader.readuntil(b"\r\n\r\n"))
+    try:
+        return json.loads(await reader.readexactly(int(size[1]) if size else 0))
+    except (ValueError, RecursionError):
+        raise tagsmith.RequestError("body", "must be JSON, with a Content-Length") from None
 
 
 async def answer(begin, engine, reader, writer):
@@ -20,8 +30,7 @@ async def answer(begin, engine, reader, writer):
     output ended there, or None. It is closed when the answer ends, and when the client leaves.
     """
     try:
-        size = re.search(rb"(?i)\ncontent-length: *(\d+)", await reader.readuntil(b"\r\n\r\n"))
-        asked = json.loads(await reader.readexactly(int(size[1])))
+        asked = await received(reader)
         answering, leaving = asyncio.current_task(), asyncio.create_task(reader.read(1))
         leaving.add_done_callback(lambda _: answering.cancel())
         prompt, tag, parser, more = begin(asked)
@@ -38,7 +47,8 @@ async def answer(begin, engine, reader, writer):
         last = chunks.feed(parser.finish(ended)) + chunks.finish(ended)
         writer.write(("".join(map(sse_frame, last)) + DONE).encode())
     except tagsmith.RequestError as error:
-        told = json.dumps({"error": {"message": str(error)}})
-        writer.write((HEAD.format("400 Bad Request", "application/json") + told).encode())
+        writer.write((REFUSED + json.dumps({"error": {"message": str(error)}})).encode())
+    except (EOFError, asyncio.LimitOverrunError):
+        pass  # No request: the client has left before its end, or its head has no end.
     finally:
         writer.close()

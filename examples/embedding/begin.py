@@ -16,6 +16,8 @@ def begin(family, asked, **template):
     def take(*keys):
         return {key: asked.get(key) for key in keys}
 
+    if not isinstance(asked, dict):
+        raise tagsmith.RequestError("body", "must be an object")
     if asked.get("n") not in (None, 1):
         raise tagsmith.RequestError("n", "one choice at a time")
     prompt = family.render(**take("messages", "tools", "documents", "response_format"), **template)

@@ -15,8 +15,8 @@ from tagsmith.spec.policies import CallLayout
 class CallIds(StrEnum):
     """Who gives a call its id: the model writes one, or the parser numbers the calls.
 
-    A number is told apart from others within one message alone, so a server may give ids of its
-    own in its place.
+    `parser` also where only some models of a family write ids. A number is told apart from others
+    within one message alone, so a server gives ids of its own in its place.
     """
 
     MODEL = "model"
@@ -97,7 +97,8 @@ def _call_ids(calls: ToolCalls | None) -> CallIds:
         return CallIds.PARSER
     written = {
         CallLayout.JSON: calls.keys.id is not None,
-        CallLayout.TEMPLATE: any("{id}" in form for form in calls.call or ()),
+        # The first form is the one that the family writes.
+        CallLayout.TEMPLATE: any("{id}" in form for form in (calls.call or ())[:1]),
         CallLayout.PYTHONIC: False,
     }
     return CallIds.MODEL if written[calls.layout] else CallIds.PARSER

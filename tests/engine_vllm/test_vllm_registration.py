@@ -129,6 +129,52 @@ def test_vllm_starts_when_the_adapter_is_broken() -> None:
     assert "no parser is offered to vLLM" in logged[0]
 
 
+ANOTHER_VERSION = """
+import inspect, json, sys
+import vllm.plugins
+vllm.plugins.load_general_plugins()
+change = sys.argv[1]
+if change == "the adapter's own part is not there":
+    sys.modules["tagsmith.integrations.vllm.manager"] = None
+from vllm.parser import ParserManager
+if change == "a module that a parser needs is not there":
+    sys.modules["vllm.entrypoints.cohere.cohere_chat_message"] = None
+options = {}
+if change == "another argument":
+    from tagsmith.integrations.vllm.manager import unify
+    inner = inspect.unwrap(ParserManager.get_parser.__func__)
+    def get_parser(cls, tool_parser_name, reasoning_parser_name, *, enable_auto_tools, brand_new):
+        return inner(cls, tool_parser_name, reasoning_parser_name, enable_auto_tools)
+    ParserManager.get_parser = classmethod(get_parser)
+    unify()
+    options = {"brand_new": 1}
+told = []
+for names in (("hermes", "qwen3"), ("tagsmith-qwen3", "tagsmith-qwen3")):
+    try:
+        told.append(ParserManager.get_parser(*names, enable_auto_tools=True, **options).__name__)
+    except Exception as error:
+        told.append(type(error).__name__)
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "ours"),
+    [
+        ("another argument", "TagsmithParser"),
+        ("a module that a parser needs is not there", "ModuleNotFoundError"),
+        ("the adapter's own part is not there", "TypeError"),
+    ],
+)
+def test_another_vllm_keeps_its_parsers_and_starts_with_ours_or_not_at_all(
+    change: str, ours: str
+) -> None:
+    code = ANOTHER_VERSION.replace("sys.argv[1]", repr(change))
+    (own, told), _ = fresh(code)
+    assert own == "_Parser"
+    assert told == ours
+
+
 def test_names_are_offered_though_the_families_cannot_be_listed(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

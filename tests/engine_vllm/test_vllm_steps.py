@@ -42,6 +42,16 @@ def test_text_without_tokens_and_tokens_without_text(make: Make) -> None:
 
 
 @both
+def test_nothing_comes_after_the_end(make: Make) -> None:
+    request = make([WEATHER])
+    ids = QWEN.tokenizer.encode(TEXT)
+    parser = QWEN.parser(request, PROMPT)
+    assert parser.parse_delta(TEXT, ids, request, finished=True) is not None
+    for text, more, finished in (("", [], True), ("more", ids, False), ("more", [], True)):
+        assert parser.parse_delta(text, more, request, finished=finished) is None
+
+
+@both
 def test_tokens_that_no_tokenizer_knows_are_read_by_the_text(make: Make) -> None:
     request = make([WEATHER])
     told = told_of([("<think>\nHm.\n</think>\n\n", [10**6]), ("Hi", [-5])], request)

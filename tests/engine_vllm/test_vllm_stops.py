@@ -107,6 +107,22 @@ ENDINGS = {
     "nothing": ("", "<|im_end|>", None),
 }
 
+HELD = "ENDING"
+"""As long as it is, vLLM holds that much text back, and tells it with the last token."""
+
+
+@both
+@pytest.mark.parametrize("tokens", ["<|im_end|>", "!", ""])
+def test_text_that_the_engine_held_back_is_told_once(make: Make, tokens: str) -> None:
+    """At the family's token, at another, and where generation ends without one."""
+    request = HERMES.adjusted(make(stop=[HELD]), PROMPT)
+    assert request.stop
+    encode, parser = HERMES.tokenizer.encode, HERMES.parser(request, PROMPT)
+    first = parser.parse_delta("Hello", encode("Hello world"), request, finished=False)
+    last = parser.parse_delta(" world", encode(tokens), request, finished=True)
+    content = "".join(delta.content or "" for delta in (first, last) if delta is not None)
+    assert content == "Hello world"
+
 
 @both
 @pytest.mark.parametrize("ending", ENDINGS)

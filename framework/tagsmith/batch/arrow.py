@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagsmith.batch.chunks import Chunk
 from tagsmith.batch.jsonl import kept_columns, to_json
-from tagsmith.batch.options import ERROR, RowOptions
+from tagsmith.batch.options import DIAGNOSTICS, ERROR, ROW, RowOptions
 from tagsmith.batch.rows import Row, RowReader
 from tagsmith.batch.shapes import SHAPES
 from tagsmith.batch.tally import Tally
@@ -21,10 +21,6 @@ from tagsmith.message import Message
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-DIAGNOSTICS = "diagnostics"
-ROW = "row"
-"""The column for what else a line of JSON holds."""
 
 
 @dataclass(slots=True)
@@ -82,7 +78,7 @@ def convert_table(
     if kept is None:
         kept = [name for name in table.column_names if name != options.column]
     held = set(table.column_names) - set(new.column_names)
-    table = table.select([name for name in kept if name in held])
+    table = table.select([name for name in dict.fromkeys(kept) if name in held])
     for name in new.column_names:
         table = table.append_column(name, new.column(name))
     return table
@@ -105,22 +101,50 @@ def cells_table(cells: list[Cells], into: str, *, with_row: bool = False) -> pa.
 def read_table(table: pa.Table, options: RowOptions, first: int) -> Iterator[tuple[int, Row]]:
     """The rows of a table with their numbers, as far as they are read."""
     wanted = dict.fromkeys((options.column, *options.read.values()))
-    names = [name for name in wanted if name in table.column_names]
-    columns = [table.column(name).to_pylist() for name in names]
+    if options.column not in table.column_names:  # What there is instead is told of each row.
+        wanted = dict.fromkeys(table.column_names)
+    yield from _rows(table.select([name for name in wanted if name in table.column_names]), first)
+
+
+def read_whole_table(table: pa.Table, first: int) -> Iterator[tuple[int, Row]]:
+    """The rows of a table with their numbers, every column of them."""
+    yield from _rows(table, first)
+
+
+def _rows(table: pa.Table, first: int) -> Iterator[tuple[int, Row]]:
+    names = table.column_names
+    columns = [_values(column) for column in table.columns]
     for index in range(table.num_rows):
         values = (_without_nulls(column[index]) for column in columns)
         yield first + index, dict(zip(names, values, strict=True))
 
 
-def read_whole_table(table: pa.Table, first: int) -> Iterator[tuple[int, Row]]:
-    """The rows of a table with their numbers, every column of them."""
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column; times are text, as Python has neither nanoseconds nor far years."""
+    shown = _shown(column.type)
+    return (column if shown == column.type else column.cast(shown)).to_pylist()  # type: ignore[no-any-return]
+
+
+def _shown(kind: pa.DataType) -> pa.DataType:
+    """The type of a column, with text in place of times, however deep they are."""
     import pyarrow as pa
 
-    for index, field in enumerate(table.schema):
-        if pa.types.is_temporal(field.type):  # Python has no nanoseconds.
-            text = table.column(index).cast(pa.string())
-            table = table.set_column(index, field.name, text)
-    yield from enumerate(map(_without_nulls, table.to_pylist()), first)
+    types = pa.types
+    if types.is_temporal(kind) and not types.is_interval(kind):
+        return pa.string()
+    if types.is_dictionary(kind) and types.is_temporal(kind.value_type):
+        return pa.string()
+    if types.is_struct(kind):
+        return pa.struct([field.with_type(_shown(field.type)) for field in kind])
+    if types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_shown(kind.value_type)))
+    if types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(_shown(kind.value_type)))
+    if types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_field.with_type(_shown(kind.value_type)), kind.list_size)
+    if types.is_map(kind):
+        return pa.map_(_shown(kind.key_type), _shown(kind.item_type))
+    return kind
 
 
 def _without_nulls(value: Any) -> Any:

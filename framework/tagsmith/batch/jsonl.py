@@ -134,6 +134,7 @@ class LineWriter:
     def message(self, _: int, row: dict[str, Any], message: Message) -> bytes:
         """The line of a row that was read."""
         kept = kept_columns(row, self._options)
+        kept.pop(ERROR, None)  # In what is written it means that the row is bad.
         kept[self._options.into] = self._shape(message)
         return to_json(kept) + b"\n"
 

@@ -15,6 +15,10 @@ from tagsmith.request.plain import named
 OUTPUT = "output"
 MESSAGE = "message"
 ERROR = "error"
+DIAGNOSTICS = "diagnostics"
+ROW = "row"
+_OWN = (ERROR, DIAGNOSTICS, ROW)
+"""Columns that a run writes beside the messages: the last two to Parquet."""
 
 
 class Field(StrEnum):
@@ -73,8 +77,8 @@ class RowOptions:
     def __post_init__(self) -> None:
         for name in ("column", "into"):
             require_text(name, getattr(self, name))
-        if self.into == ERROR:
-            raise RequestError("into", f"the column '{ERROR}' is that of bad rows; give another")
+        if self.into in _OWN:
+            raise RequestError("into", f"the column '{self.into}' is the run's own; give another")
         read = {named(Field, key, "read"): column for key, column in self.read.items()}
         if self.family is None and not read.keys() & {Field.FAMILY, Field.MODEL}:
             raise RequestError("family", "give a family, or read it of each row (read: family)")

@@ -8,9 +8,11 @@ the run goes on, so that no row is there twice and none is torn.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -47,7 +49,6 @@ class LinesWriter:
     """Writes lines to a file, behind so many bytes that are there already."""
 
     def __init__(self, path: Path, size: int) -> None:
-        path.touch()
         if path.stat().st_size < size:
             raise BatchError(f"{path}: is shorter than the last run has left it; remove it")
         self._file = path.open("r+b", buffering=0)
@@ -73,6 +74,10 @@ def write_all(file: Any, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
+
+
+def _is_empty(path: Path) -> bool:
+    return not (any(path.iterdir()) if path.is_dir() else path.stat().st_size)
 
 
 @dataclass(slots=True)
@@ -127,20 +132,31 @@ class StreamOutput:
         """The file belongs to the caller."""
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is written: `open` opens a writer behind so much of a path, `create` makes an empty
+    one, and fails with `FileExistsError` where it is told not to find one."""
+
+    open: Callable[[Path, int], Writer]
+    create: Callable[..., None]
+
+
+LINES = Kind(LinesWriter, Path.touch)
+
+
 class FileOutput:
-    """A file, or a directory of parts, that a killed run can go on from.
+    """A file, or a directory of parts, that a killed run can go on from. One run at a time has it.
 
-    Parameters: `open_writer` opens a writer behind so much of a path. `agreed` is what two runs
-    have to agree in for one to go on from the other.
+    Parameters: `agreed` is what two runs have to agree in for one to go on from the other.
 
-    Raises `BatchError` where there is something of this name already, or the run that is to go on
-    was another one.
+    Raises `BatchError` where there is something of this name already, another run is writing it,
+    or the run that is to go on was another one.
     """
 
     def __init__(
         self,
         path: Path,
-        open_writer: Callable[[Path, int], Writer],
+        kind: Kind,
         start: Start,
         agreed: Mapping[str, Any],
     ) -> None:
@@ -148,16 +164,20 @@ class FileOutput:
         self._partial = path.with_name(f"{path.name}.partial")
         self._saved = path.with_name(f"{path.name}.progress")
         self._agreed = json.loads(json.dumps(agreed))
-        if path.exists():
-            raise BatchError(f"{path}: is there already; remove it, or give another name")
-        if start is Start.RESUME:
-            self.progress = self._restored()
-        else:
-            self._refuse_partial()
-            self._saved.unlink(missing_ok=True)
-            self.progress = Progress()
-        self._writer = open_writer(self._partial, self.progress.written)
-        self._save()
+        self._refuse_output()
+        self._create(kind, start)
+        with ExitStack() as held:
+            held.callback(os.close, self._locked())
+            self._refuse_output()  # Another run may have ended just now.
+            if start is Start.RESUME:
+                self.progress = self._restored()
+            else:
+                self._saved.unlink(missing_ok=True)
+                self.progress = Progress()
+            self._writer = kind.open(self._partial, self.progress.written)
+            held.callback(self._writer.close)
+            self._save()
+            self._held = held.pop_all()
 
     def write(self, data: bytes) -> None:
         """Write the next result."""
@@ -177,25 +197,48 @@ class FileOutput:
 
     def close(self) -> None:
         """Leave the output as it is."""
-        self._writer.close()
+        self._held.close()
 
-    def _refuse_partial(self) -> None:
-        if self._partial.exists():
+    def _refuse_output(self) -> None:
+        if self._path.exists():
+            raise BatchError(f"{self._path}: is there already; remove it, or give another name")
+
+    def _create(self, kind: Kind, start: Start) -> None:
+        try:
+            kind.create(self._partial, exist_ok=start is Start.RESUME)
+        except FileExistsError:
             raise BatchError(
                 f"{self._partial}: an earlier run has not ended; give --resume to go on with it, "
                 "or remove it"
-            )
+            ) from None
+
+    def _locked(self) -> int:
+        """What is written, open and locked: the lock ends with the process that holds it."""
+        descriptor = os.open(self._partial, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise BatchError(f"{self._partial}: another run is writing it") from None
+        except OSError:
+            pass  # The file system has no locks.
+        return descriptor
 
     def _restored(self) -> Progress:
-        if not (self._partial.exists() and self._saved.exists()):
+        if _is_empty(self._partial):
             return Progress()
+        if not self._saved.exists():
+            raise BatchError(
+                f"{self._partial}: there is no {self._saved.name} to go on by; remove it to begin "
+                "anew"
+            )
         try:
             saved = json.loads(self._saved.read_text(encoding="utf-8"))
             progress = Progress(
                 Place(*saved["place"]), saved["written"], Tally.restored(saved["tally"])
             )
             agreed = saved["agreed"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BatchError(f"{self._saved}: cannot be read ({error}); remove it") from None
         for name, value in self._agreed.items():
             if agreed.get(name) != value:

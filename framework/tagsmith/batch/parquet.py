@@ -9,9 +9,12 @@ from typing import Any, BinaryIO
 from tagsmith.batch.arrow import from_stream, load_pyarrow, to_stream
 from tagsmith.batch.chunks import BatchError, Chunk, Place
 from tagsmith.batch.jsonl import CHUNK
+from tagsmith.batch.output import Kind
+from tagsmith.wording import shortened
 
 MAGIC = b"PAR1"
-_MOST_ROWS = 1 << 16
+_MOST_ROWS = 1 << 10
+"""How many rows are decoded at a time: what is stored once may stand in each of them."""
 _ROW_GROUP = 16 << 20
 """About how many bytes a row group has before it is compressed."""
 
@@ -25,6 +28,10 @@ class ParquetSource:
             self._file = pyarrow.parquet.ParquetFile(file)
         except pyarrow.ArrowException as error:
             raise BatchError(f"the Parquet file is damaged ({error})") from None
+        names = self._file.schema_arrow.names
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise BatchError(f"the Parquet file has two columns '{shortened(twice)}'; rename one")
         self._error = pyarrow.ArrowException
         self._pyarrow = pyarrow
 
@@ -49,9 +56,12 @@ class ParquetSource:
                 skip = max(skip - batch.num_rows, 0)
                 if not left.num_rows:
                     continue
-                data = to_stream(self._pyarrow.Table.from_batches([left]))
-                first, row = row, row + left.num_rows
-                yield Chunk(data, first, Place(row - 1, row))
+                table = self._pyarrow.Table.from_batches([left])
+                step = max(CHUNK * table.num_rows // max(table.nbytes, 1), 1)
+                for begin in range(0, table.num_rows, step):
+                    piece = table.slice(begin, step)
+                    first, row = row, row + piece.num_rows
+                    yield Chunk(to_stream(piece), first, Place(row - 1, row))
         except self._error as error:
             raise BatchError(f"row {row}: the Parquet file is damaged ({error})") from None
 
@@ -83,8 +93,10 @@ class PartsWriter:
         self._tables: list[Any] = []
         self._size = 0
         self._file: Any = None
-        directory.mkdir(exist_ok=True)
-        for path in sorted(directory.glob("part-*.parquet"))[parts:]:
+        found = sorted(directory.glob("part-*.parquet"))
+        if len(found) < parts:
+            raise BatchError(f"{directory}: lacks parts that the last run has left; remove it")
+        for path in found[parts:]:
             path.unlink()
 
     def write(self, data: bytes) -> None:
@@ -118,3 +130,6 @@ class PartsWriter:
             path = self._directory / f"part-{self._parts:05}.parquet"
             self._file = self._pyarrow.parquet.ParquetWriter(path, table.schema)
         self._file.write_table(table, row_group_size=max(table.num_rows, 1))
+
+
+PARTS = Kind(PartsWriter, Path.mkdir)

@@ -57,7 +57,7 @@ class Worker:
 
 
 class Pool:
-    """Some worker processes.
+    """Some worker processes; each starts when there is a chunk for it.
 
     Parameters: `make` makes the work in each worker. `split` cuts a chunk in two, or gives back
     the one row that it is; `lost` is the result for a row that no worker survives. Close it by
@@ -79,10 +79,9 @@ class Pool:
         self._failed_starts = 0
         self._jobs: deque[Job] = deque()
         self._waiting: deque[Job] = deque()
+        self._most = workers
         self._window = workers * _WINDOW
         self._workers: list[Worker] = []
-        with _no_interrupts():
-            self._workers += [self._start() for _ in range(workers)]
 
     def __enter__(self) -> Pool:
         return self
@@ -116,7 +115,9 @@ class Pool:
                 self._fill(source)
 
     def _fill(self, source: Iterator[Chunk]) -> None:
-        """Give every idle worker something to do, and read on as far as the window goes."""
+        """Give every idle worker something to do, and read on as far as the window goes.
+
+        A worker is started for each chunk that waits for none that is still starting."""
         self._assign()
         while len(self._jobs) < self._window and (chunk := next(source, None)) is not None:
             job = Job(chunk, deque([Part(chunk)]))
@@ -129,6 +130,9 @@ class Pool:
             if worker.is_ready and worker.job is None and self._waiting:
                 worker.job = self._waiting.popleft()
                 self._send(worker)
+        starting = sum(not worker.is_ready for worker in self._workers)
+        if starting < len(self._waiting) and len(self._workers) < self._most:
+            self._start()
 
     def _send(self, worker: Worker) -> None:
         assert worker.job is not None
@@ -174,8 +178,6 @@ class Pool:
             code = worker.process.exitcode
             raise BatchError(f"workers end before they have begun (exit code {code})")
         self._workers.remove(worker)
-        with _no_interrupts():
-            self._workers.append(self._start())
         job = worker.job
         if job is None:
             return
@@ -199,13 +201,19 @@ class Pool:
             raise BatchError(f"workers were killed at more than {_MOST_LOST} rows; see to memory")
         job.results.append(self._lost(part.chunk))
 
-    def _start(self) -> Worker:
+    def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        here, there = context.Pipe()
-        process = context.Process(target=serve, args=(there, self._make), daemon=True)
-        process.start()
-        there.close()
-        return Worker(process, here)
+        try:
+            here, there = context.Pipe()
+            process = context.Process(target=serve, args=(there, self._make), daemon=True)
+            with there, _no_interrupts():
+                process.start()
+        except OSError as error:
+            raise BatchError(
+                f"worker {len(self._workers) + 1} cannot start ({error.strerror}); give fewer: "
+                "--workers"
+            ) from None
+        self._workers.append(Worker(process, here))
 
 
 def serve(connection: Connection, make: MakeWork) -> None:
@@ -218,9 +226,19 @@ def serve(connection: Connection, make: MakeWork) -> None:
     try:
         connection.send(_READY)
         while True:
-            connection.send(work(connection.recv()))
-    except (EOFError, OSError):
+            connection.send(_result(work, connection.recv()))
+    except (EOFError, OSError, MemoryError):
         return
+
+
+def _result(work: Work, chunk: Chunk) -> Result | BatchError:
+    """What becomes of a chunk. One that takes too much memory ends the worker, and is cut."""
+    try:
+        return work(chunk)
+    except MemoryError:
+        raise
+    except Exception as error:
+        return BatchError(f"row {chunk.row} and on: {type(error).__name__}: {error}")
 
 
 @contextmanager

@@ -17,8 +17,8 @@ from tagsmith.batch.arrow import split_table
 from tagsmith.batch.chunks import BatchError, Chunk, Place, Result
 from tagsmith.batch.jsonl import LineSource, split_lines
 from tagsmith.batch.options import OnBadRow, RowOptions
-from tagsmith.batch.output import FileOutput, LinesWriter, Output, Start, StreamOutput
-from tagsmith.batch.parquet import MAGIC, ParquetSource, PartsWriter
+from tagsmith.batch.output import LINES, FileOutput, Output, Start, StreamOutput
+from tagsmith.batch.parquet import MAGIC, PARTS, ParquetSource
 from tagsmith.batch.pool import MakeWork, Pool
 from tagsmith.batch.tally import Problem, Tally
 from tagsmith.batch.work import Conversion, Format, lose
@@ -31,10 +31,11 @@ _SUFFIX = ".parquet"
 
 
 class StoppedError(BatchError):
-    """A bad row, where the options say that the run ends at one."""
+    """A bad row, where the options say that the run ends at one; `tally` counts up to it."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, tally: Tally) -> None:
         super().__init__(f"{problem.row}: {problem.code}: {problem.message}")
+        self.tally = tally
 
 
 class Source(Protocol):
@@ -82,6 +83,8 @@ def open_input(path: str) -> Iterator[Input]:
         OSError: it cannot be opened.
     """
     if path == STANDARD:
+        if sys.stdin is None:
+            raise BatchError("standard input is closed; give the path of a file")
         yield Input(LineSource(sys.stdin.buffer), Format.JSONL, None)
         return
     with Path(path).open("rb") as file:
@@ -102,7 +105,8 @@ def open_output(path: str, start: Start, agreed: Mapping[str, Any]) -> Iterator[
     Parameters: `agreed` is what two runs have to agree in for one to go on from the other.
 
     Raises:
-        BatchError: there is such a file already, or there is nothing to go on from.
+        BatchError: there is such a file already, another run writes it, or there is nothing to go
+            on from.
         OSError: it cannot be written.
     """
     if is_stream(path):
@@ -111,8 +115,8 @@ def open_output(path: str, start: Start, agreed: Mapping[str, Any]) -> Iterator[
         with _stream(path) as file:
             yield StreamOutput(file)
         return
-    writer = PartsWriter if sink_format(path) is Format.PARQUET else LinesWriter
-    output = FileOutput(Path(path), writer, start, agreed)
+    kind = PARTS if sink_format(path) is Format.PARQUET else LINES
+    output = FileOutput(Path(path), kind, start, agreed)
     try:
         yield output
     finally:
@@ -122,6 +126,19 @@ def open_output(path: str, start: Start, agreed: Mapping[str, Any]) -> Iterator[
 def sink_format(path: str) -> Format:
     """The format that is written to a file of this name."""
     return Format.PARQUET if path.endswith(_SUFFIX) else Format.JSONL
+
+
+def is_done(path: str) -> bool:
+    """Whether a run has written this output.
+
+    Raises:
+        BatchError: what is there is none of a run.
+    """
+    found, is_parquet = Path(path), sink_format(path) is Format.PARQUET
+    if found.exists() and found.is_dir() is not is_parquet:
+        what = "no directory of Parquet files" if is_parquet else "a directory"
+        raise BatchError(f"{path}: is {what}; give another name")
+    return found.exists()
 
 
 def is_stream(path: str) -> bool:
@@ -137,6 +154,8 @@ def _stream(path: str) -> Iterator[Any]:
         with Path(path).open("wb", buffering=0) as file:
             yield file
         return
+    if sys.stdout is None:
+        raise BatchError("standard output is closed; give a file to write: -o OUT")
     sys.stdout.flush()
     yield getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
 
@@ -162,10 +181,10 @@ def run(
     with Pool(steps.make, workers, split=steps.split, lost=steps.lost) as pool:
         for chunk, results in pool.run(chunks):
             for result in results:
-                if result.tally.bad and on_bad_row is OnBadRow.STOP:
-                    raise StoppedError(result.tally.problems[0])
                 output.write(result.data)
                 progress.tally.add(result.tally)
+                if result.tally.bad and on_bad_row is OnBadRow.STOP:
+                    raise StoppedError(result.tally.problems[0], progress.tally)
             progress.place = chunk.end
             on_progress(chunk.end)
             if time.monotonic() - saved >= CHECKPOINT_EVERY:

@@ -119,6 +119,7 @@ def command(
     from tagsmith.batch.output import Start
     from tagsmith.batch.run import (
         StoppedError,
+        is_done,
         is_stream,
         open_input,
         open_output,
@@ -128,11 +129,13 @@ def command(
     )
 
     options = _options(source, **asked)
-    if resume and not is_stream(target) and Path(target).exists():
+    _refuse_same({"INPUT": source, "--output": target, "--report": report})
+    if not is_stream(target) and is_done(target) and resume:
         click.echo(f"{target}: is there already; nothing is left to do", err=True)
         return FINE
     if report is not None:
-        Path(report).touch()  # What cannot be written is told before the work, not after it.
+        with Path(report).open("ab"):  # What cannot be written is told before the work.
+            pass
     shown = shown_path(source)
     try:
         with _signals(), open_input(source) as given:
@@ -149,13 +152,28 @@ def command(
                 )
     except StoppedError as error:
         click.echo(f"{shown}:{one_line(str(error))}; the run has stopped there", err=True)
+        _save(error.tally, report)
         return PROBLEMS_FOUND
     except _Stopped as signalled:
         more = "" if is_stream(target) else "; give --resume to go on"
         click.echo(f"stopped by {signal.Signals(signalled.number).name}{more}", err=True)
         return 128 + signalled.number
-    _tell(tally, shown, report, output_format)
+    _save(tally, report)
+    click.echo(
+        _as_json(tally) if output_format == "json" else "\n".join(tally.lines(shown)), err=True
+    )
     return PROBLEMS_FOUND if tally.has_problems else FINE
+
+
+def _refuse_same(paths: dict[str, str | None]) -> None:
+    """Refuse one file under two names, such as a report that would replace the input."""
+    seen: dict[str, str] = {}
+    for name, path in paths.items():
+        if path is None or path == _STANDARD or (Path(path).exists() and not Path(path).is_file()):
+            continue
+        other = seen.setdefault(os.path.realpath(path), name)
+        if other != name:
+            fail(f"{name}: {shown_path(path)} is {other}, too; give another file")
 
 
 def _options(
@@ -210,7 +228,7 @@ def _cores() -> int:
 @contextmanager
 def _bar(total: int | None) -> Iterator[Callable[[Place], None]]:
     """A progress bar on standard error, where that is a terminal and the length is known."""
-    if not total or not sys.stderr.isatty():
+    if not total or sys.stderr is None or not sys.stderr.isatty():
         yield lambda _: None
         return
     with click.progressbar(length=total, file=sys.stderr) as bar:
@@ -232,9 +250,12 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _tell(tally: Tally, shown: str, report: str | None, output_format: str) -> None:
-    as_json = json.dumps(tally.to_dict(), indent=2, ensure_ascii=False)
+def _save(tally: Tally, report: str | None) -> None:
+    """Write the report; half of a surrogate pair is escaped there as JSON does it."""
     if report is not None:
-        Path(report).write_text(as_json + "\n", encoding="utf-8")
-    text = as_json if output_format == "json" else "\n".join(tally.lines(shown))
-    click.echo(text, err=True)
+        text = _as_json(tally) + "\n"
+        Path(report).write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _as_json(tally: Tally) -> str:
+    return json.dumps(tally.to_dict(), indent=2, ensure_ascii=False)

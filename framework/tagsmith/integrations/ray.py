@@ -15,9 +15,9 @@ import pickle
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tagsmith.batch.arrow import DIAGNOSTICS, convert_table, load_pyarrow, read_table
+from tagsmith.batch.arrow import convert_table, load_pyarrow, read_table
 from tagsmith.batch.chunks import BatchError
-from tagsmith.batch.options import ERROR, OnBadRow, RowOptions
+from tagsmith.batch.options import DIAGNOSTICS, ERROR, OnBadRow, RowOptions
 from tagsmith.batch.tally import Problem, Tally
 from tagsmith.errors import RequestError
 

@@ -1,4 +1,5 @@
-"""The classes that vLLM looks up by name. A class is made when its name is asked for.
+"""The classes that vLLM looks up by name. A class is made when its name is asked for, in a vLLM
+that makes one parser of a pair: without that, one of another version would start and read nothing.
 
 vLLM knows a parser that is not loaded by a module and the name of a class in it: here these names
 are `reasoning:` or `tools:` and the name of the parser.
@@ -27,6 +28,9 @@ def __getattr__(name: str) -> Any:
         from tagsmith.integrations.vllm.tools import TagsmithToolParser as Base
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tagsmith.integrations.vllm.manager import unify
+
+    unify()
     return type(Base.__name__, (Base,), {"adapter": adapter(parser)})
 
 

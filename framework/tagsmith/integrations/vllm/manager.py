@@ -6,7 +6,9 @@ Tagsmith's is told here, before it looks.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 from vllm.parser import ParserManager
@@ -14,7 +16,7 @@ from vllm.reasoning import ReasoningParserManager
 from vllm.tool_parsers import ToolParserManager
 from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
 
-from tagsmith.integrations.naming import tell_once
+from tagsmith.integrations.naming import adapter_names, tell_once
 from tagsmith.integrations.vllm import OVERRIDE
 from tagsmith.integrations.vllm.offering import overridden
 
@@ -22,14 +24,23 @@ _MARK = "_tagsmith"
 
 
 def unify() -> None:
-    """Have `ParserManager.get_parser` make one parser of a pair of Tagsmith's."""
+    """Have `ParserManager.get_parser` make one parser of a pair of Tagsmith's.
+
+    Other parsers are vLLM's affair, with whatever a vLLM of another version asks of them.
+    """
     original = ParserManager.get_parser.__func__
     if getattr(original, _MARK, False):
         return
 
+    parameters = signature(original)
+
     @wraps(original)
     def get_parser(cls: type[ParserManager], *args: Any, **options: Any) -> Any:
-        return _unified(cls, *args, **options) or original(cls, *args, **options)
+        given = parameters.bind(cls, *args, **options).arguments
+        names = {given.get("tool_parser_name"), given.get("reasoning_parser_name")}
+        if names.isdisjoint([*adapter_names(), *overridden()]):
+            return original(cls, *args, **options)
+        return _unified(cls, given) or original(cls, *args, **options)
 
     setattr(get_parser, _MARK, True)
     ParserManager.get_parser = classmethod(get_parser)
@@ -43,35 +54,33 @@ def _tell_unknown() -> None:
         tell_once(f"{OVERRIDE} names what is no parser of vLLM's: {', '.join(unknown)}")
 
 
-def _unified(
-    manager: type[ParserManager],
-    tool_parser_name: str | None = None,
-    reasoning_parser_name: str | None = None,
-    enable_auto_tools: bool = False,
-    model_name: str | None = None,
-    is_harmony: bool = False,
-    tool_strict_level: str | None = None,
-    tokenizer: Any = None,
-) -> Any:
+def _unified(manager: type[ParserManager], given: Mapping[str, Any]) -> Any:
     """The parser of a pair, or of one without the other; None where none of them is Tagsmith's."""
     from tagsmith.integrations.vllm.parser import TagsmithParser
     from tagsmith.integrations.vllm.reasoning import TagsmithReasoningParser
     from tagsmith.integrations.vllm.tools import TagsmithToolParser
 
+    reasoning_parser_name, tool_parser_name = (
+        given.get(name) for name in ("reasoning_parser_name", "tool_parser_name")
+    )
+    model_name, tokenizer = given.get("model_name"), given.get("tokenizer")
     reasoning = manager.get_reasoning_parser(reasoning_parser_name)
-    tools = manager.get_tool_parser(tool_parser_name, enable_auto_tools, model_name)
-    given = [parser for parser in (reasoning, tools) if parser is not None]
-    ours = [p for p in given if issubclass(p, TagsmithReasoningParser | TagsmithToolParser)]
+    tools = manager.get_tool_parser(
+        tool_parser_name, given.get("enable_auto_tools", False), model_name
+    )
+    found = [parser for parser in (reasoning, tools) if parser is not None]
+    ours = [p for p in found if issubclass(p, TagsmithReasoningParser | TagsmithToolParser)]
     if not ours:
         return None
-    if is_harmony:
+    if given.get("is_harmony"):
         tell_once("vLLM reads gpt-oss by a parser of its own, whichever is named")
         return None
-    if len(ours) < len(given) or len({parser.adapter for parser in ours}) > 1:
+    if len(ours) < len(found) or len({parser.adapter for parser in ours}) > 1:
         raise TypeError(
             f"--reasoning-parser {reasoning_parser_name} and --tool-call-parser "
             f"{tool_parser_name} cannot be combined; name the same one of Tagsmith's for both"
         )
+    level = given.get("tool_strict_level")
     parser = type(
         "TagsmithParser",
         (TagsmithParser,),
@@ -79,7 +88,7 @@ def _unified(
             "adapter": ours[0].adapter,
             "reasoning_parser_cls": reasoning,
             "tool_parser_cls": tools,
-            "tool_strict_level": tool_strict_level and ToolStrictLevel.from_name(tool_strict_level),
+            "tool_strict_level": level and ToolStrictLevel.from_name(level),
         },
     )
     if tokenizer is not None:

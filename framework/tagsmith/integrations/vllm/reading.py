@@ -21,14 +21,21 @@ class Reading:
         self._parser = parser
         self._request = request
         self._tokenizer = tokenizer
+        self._by_tokens = False
+        self._finished = False
 
     def feed(self, text: str, token_ids: Sequence[int], *, finished: bool) -> list[Event]:
         """Take a step, or the whole; return the events that the request wants shown."""
+        if self._finished:
+            return []
         parser, was_stopped = self._parser, self._parser.stopped
+        # Where tokens decide, text without any is what vLLM has held back for a stop string.
+        self._by_tokens = self._by_tokens or bool(token_ids)
         if token_ids and finished:
             token_ids = self._without_stop_token(text, token_ids)
-        events = parser.feed(text, token_ids=token_ids) if token_ids else parser.feed(text)
+        events = parser.feed(text, token_ids=(token_ids or ()) if self._by_tokens else None)
         if finished:
+            self._finished = True
             events += parser.finish()
         if parser.stopped and not was_stopped and self._request.include_stop_str_in_output:
             events.append(ContentDelta(parser.message.stop or ""))
@@ -44,7 +51,8 @@ class Reading:
         request, last = self._request, token_ids[-1]
         told = self._text_of(last)
         is_in_text = text.endswith(told) or _CUT_CHARACTER in told
-        ends_string = bool(request.stop) and last not in (request.stop_token_ids or ())
+        stops = [request.stop] if isinstance(request.stop, str) else request.stop or ()
+        ends_string = any(_may_end(stop, told) for stop in stops)
         return token_ids if is_in_text or ends_string else token_ids[:-1]
 
     def _text_of(self, token_id: int) -> str:
@@ -52,6 +60,11 @@ class Reading:
             return str(self._tokenizer.decode([token_id], skip_special_tokens=False))
         except Exception:  # The parser meets the same fault, and reads the step by its text.
             return ""
+
+
+def _may_end(stop: str, text: str) -> bool:
+    """Whether a stop string can end within this text of one token."""
+    return stop in text or any(text.startswith(stop[-n:]) for n in range(1, len(stop)))
 
 
 def _tells_reasoning(event: Event) -> bool:
